@@ -1,0 +1,1 @@
+"""The five services. A service imports `shared` and itself, never another service."""

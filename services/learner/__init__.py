@@ -1,0 +1,4 @@
+"""The learner: reads finished turns from `conv.*.log`, queues those worth studying on `playbook.<scope>`.
+
+This is the first step of the playbook's pipeline (capture); reflecting on what was captured comes with the playbook.
+"""

@@ -1,0 +1,102 @@
+"""The router's edge to NATS: a micro service (ADR-32) on `route`, fed by the catalog of tool groups."""
+
+import time
+
+import msgspec
+import nats.micro
+from nats.micro.request import Request
+from nats.micro.service import EndpointConfig, Service, ServiceConfig
+
+from services.router import metrics
+from services.router.decide import decide
+from services.router.index import RoutingIndex, compile_index
+from services.router.words import load_words
+from shared import subjects, tracing
+from shared.buckets import Mirror
+from shared.errors import Malformed
+from shared.lifecycle import Context
+from shared.logs import get_logger
+from shared.messages import routing as messages
+from shared.messages import tools as tool_messages
+from shared.messages.base import Unknown, encode
+from shared.messages.tools import GroupDeclared
+
+log = get_logger()
+
+
+class RouterService:
+    """Answers route requests; the index follows the catalog live."""
+
+    name = "router"
+
+    def __init__(self, context: Context) -> None:
+        self._bus = context.bus
+        self._catalog: Mirror[GroupDeclared] = Mirror(context.bus, "catalog", _decode_group)
+        self._service: Service | None = None
+        self._words = load_words()
+        self._index: RoutingIndex = compile_index([], self._words)
+        self._version = -1
+
+    async def start(self) -> None:
+        """Follow the catalog and begin to answer."""
+        await self._catalog.start()
+        self._service = await nats.micro.add_service(
+            self._bus.client, ServiceConfig(name="router", version="0.1.0", description="which tool groups?")
+        )
+        await self._service.add_endpoint(
+            EndpointConfig(name="route", subject=subjects.ROUTE, queue_group="router", handler=self._on_request)
+        )
+
+    async def stop(self, grace_s: float) -> None:
+        """Stop answering; requests under way take microseconds and need no grace."""
+        del grace_s
+        if self._service is not None:
+            await self._service.stop()
+        await self._catalog.stop()
+
+    def alive_at(self) -> float:
+        """The router has no loop of its own."""
+        return time.monotonic()
+
+    def problems(self) -> dict[str, str]:
+        """Without declared groups there is nothing to choose from."""
+        return {} if self._catalog.values else {"tools": "no tool worker has declared its groups yet"}
+
+    async def _on_request(self, request: Request) -> None:
+        tracing.enter(request.headers)
+        try:
+            question = messages.requests.decode(request.data)
+        except Malformed as exc:
+            metrics.REFUSED.inc()
+            await request.respond_error("400", str(exc))
+            return
+        if isinstance(question, Unknown):
+            metrics.REFUSED.inc()
+            await request.respond_error("400", f"not a route request: {question.type}")
+            return
+        began = time.perf_counter()
+        decision = decide(question, self._current_index())
+        elapsed = time.perf_counter() - began
+        metrics.DECISIONS.labels(decision.layer).inc()
+        metrics.DECISION_SECONDS.observe(elapsed)
+        await request.respond(encode(msgspec.structs.replace(decision, elapsed_us=round(elapsed * 1e6, 1))))
+
+    def _current_index(self) -> RoutingIndex:
+        if self._version != self._catalog.version:
+            self._index = compile_index(self._catalog.values.values(), self._words)
+            for problem in self._index.problems:
+                log.warning("phrases.pattern_left_out", problem=problem)
+            self._version = self._catalog.version
+        return self._index
+
+
+def _decode_group(data: bytes) -> GroupDeclared:
+    declared = tool_messages.groups.decode(data)
+    if not isinstance(declared, GroupDeclared):
+        raise Malformed("not a group declaration")
+    return declared
+
+
+def build_service(context: Context) -> RouterService:
+    """The router on one connection."""
+    return RouterService(context)

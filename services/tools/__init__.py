@@ -1,0 +1,1 @@
+"""Tool executors: read jobs from `tool.<group>.*`, run them, write results to `conv.*.tool`; declare their groups."""

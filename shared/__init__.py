@@ -1,0 +1,1 @@
+"""What the services agree on and nothing else: vocabulary (subjects, messages) and plumbing (bus, log, settings)."""

@@ -1,0 +1,34 @@
+"""Text from outside, made safe to store and to send: work is done on code points, never on bytes."""
+
+import re
+import unicodedata
+
+# C0 and C1 controls but tab and newline; unpaired surrogates; non-characters that JSON parsers choke on.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_NEWLINES = re.compile("\r\n?|\u2028|\u2029")
+
+
+def clean(text: str) -> str:
+    """`text` without control characters and unpaired surrogates, line ends unified, in NFC."""
+    return unicodedata.normalize("NFC", _UNSAFE.sub("", _NEWLINES.sub("\n", text)))
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` code points of `text`, never ending inside a surrogate pair or before a combining mark."""
+    if len(text) <= limit:
+        return text
+    end = limit
+    while end > 0 and unicodedata.combining(text[end]):
+        end -= 1
+    return text[:end]
+
+
+def fold(text: str) -> str:
+    """`text` for comparing: case folded, accents dropped (`ñ` becomes `n`), as people type in chat."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+def estimate_tokens(text: str) -> int:
+    """A cheap upper-leaning estimate of a text's tokens: four characters each, plus one."""
+    return len(text) // 4 + 1
