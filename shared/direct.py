@@ -1,9 +1,11 @@
 """Batched direct reads of a stream: the cheapest way to read a conversation (one request, no consumer)."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
 
 import msgspec
+import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -11,6 +13,7 @@ from nats.aio.subscription import Subscription
 from shared.errors import BusUnavailable, Retryable
 
 _BATCH = 2000
+T = TypeVar("T")
 
 
 class StoredMessage(msgspec.Struct, frozen=True):
@@ -57,7 +60,8 @@ class DirectReader:
         """
         found: list[StoredMessage] = []
         while True:
-            read = await self._request(stream, {"batch": _BATCH, "seq": max(1, start), "next_by_subj": subject})
+            wanted = {"batch": _BATCH, "seq": max(1, start), "next_by_subj": subject}
+            read = await self._twice(lambda: self._request(stream, wanted))  # noqa: B023 - awaited at once
             found += read.messages
             end = read.end.result()
             if end["Status"] == "404" or int(end.get("Nats-Num-Pending", "0")) == 0:
@@ -73,16 +77,24 @@ class DirectReader:
         return await self._single(f"$JS.API.DIRECT.GET.{stream}", msgspec.json.encode({"seq": seq}))
 
     async def _single(self, api: str, body: bytes) -> StoredMessage | None:
-        try:
-            reply = await self._client.request(api, body, timeout=self._timeout_s)
-        except Exception as exc:
-            raise BusUnavailable(f"{api}: {exc!r}") from exc
+        reply = await self._twice(lambda: self._client.request(api, body, timeout=self._timeout_s))
         headers = reply.headers or {}
         if "Status" in headers:
             if headers["Status"] == "404":
                 return None
             raise Retryable(f"direct get refused: {headers['Status']} {headers.get('Description', '')}")
         return _stored(reply)
+
+    async def _twice(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """The answer to a read, asked for once more if need be: what is in flight when the broker goes is lost."""
+        try:
+            return await ask()
+        except (nats.errors.Error, TimeoutError, OSError):
+            pass
+        try:
+            return await ask()
+        except (nats.errors.Error, TimeoutError, OSError) as exc:
+            raise BusUnavailable(f"the broker did not answer a read: {exc!r}") from exc
 
     async def _request(self, stream: str, body: dict[str, object]) -> _Read:
         self._count += 1
@@ -93,8 +105,6 @@ class DirectReader:
                 f"$JS.API.DIRECT.GET.{stream}", msgspec.json.encode(body), reply=f"{self._inbox}.{token}"
             )
             end = await asyncio.wait_for(read.end, self._timeout_s)
-        except TimeoutError as exc:
-            raise BusUnavailable(f"no answer to a read of {stream}") from exc
         finally:
             self._reads.pop(token, None)
         if end["Status"] not in ("204", "404"):

@@ -79,11 +79,13 @@ class Runner:
         log.info("service.started", service=self.name)
 
     async def stop(self) -> None:
-        """Stop the service within the grace period and close the connection."""
-        if self.service is not None:
-            await self.service.stop(self._settings.service.grace_s)
-        if self._bus is not None:
-            await self._bus.close()
+        """Stop the service within the grace period and close the connection; once is enough."""
+        service, self.service = self.service, None
+        if service is not None:
+            await service.stop(self._settings.service.grace_s)
+        bus, self._bus = self._bus, None
+        if bus is not None:
+            await bus.close()
         log.info("service.stopped", service=self.name)
 
     def alive(self) -> dict[str, str]:

@@ -109,8 +109,9 @@ def due(user_id: str, schedule_id: str) -> str:
 
 
 def playbook(scope: str) -> str:
-    """Deltas of one playbook scope, such as `user:ana`."""
-    return f"playbook.{encode_id(scope)}"
+    """Deltas of one playbook scope, such as `user:ana`. The limit of an id holds for each side of the colon."""
+    kind, colon, owner = scope.partition(":")
+    return f"playbook.{encode_id(kind + colon)}{encode_id(owner) if owner else ''}"
 
 
 def kv(bucket: str, *tokens: str) -> str:

@@ -25,7 +25,8 @@ def cut(text: str, limit: int) -> str:
 
 def fold(text: str) -> str:
     """`text` for comparing: case folded, accents dropped (`ñ` becomes `n`), as people type in chat."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    # Decomposed twice: a letter like `𝐀` has a lower case only once it is taken apart, and `ẞ` comes apart in it.
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 

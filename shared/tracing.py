@@ -4,10 +4,12 @@ Ids only: a full tracer may later read the same header.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 
 HEADER = "traceparent"
+_VALID = re.compile("[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 _current: ContextVar[str] = ContextVar("traceparent", default="")
 
 
@@ -23,8 +25,8 @@ def current() -> str:
 
 def trace_id(traceparent: str) -> str:
     """The trace id in a traceparent, or an empty text when it is none."""
-    fields = traceparent.split("-")
-    return fields[1] if len(fields) == 4 and len(fields[1]) == 32 else ""
+    valid = _VALID.fullmatch(traceparent)
+    return valid[1] if valid else ""
 
 
 def enter(headers: Mapping[str, str] | None) -> str:

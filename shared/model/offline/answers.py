@@ -1,12 +1,13 @@
 """What the rule machine says, from `answers.toml` and from results; never more than the results hold."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from shared.model.offline.chat import Result
-from shared.model.offline.language import Language
+from shared.model.offline.language import Language, Signs
 from shared.model.offline.things import Thing
 from shared.model.tables import load_table
 from shared.text import cut
@@ -33,6 +34,7 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """All texts in one language."""
 
     stop_words: frozenset[str]
+    named: str
     offline: str
     unknown: str
     can: str
@@ -54,7 +56,7 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 TEXTS = load_table("shared.model.offline", "answers.toml", dict[Language, Texts])
-STOP_WORDS = {language: texts.stop_words for language, texts in TEXTS.items()}
+SIGNS = {language: Signs(texts.stop_words, re.compile(texts.named)) for language, texts in TEXTS.items()}
 
 
 class _Fields(dict[str, Any]):

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from shared.model.offline.answers import STOP_WORDS, TEXTS
+from shared.model.offline.answers import SIGNS, TEXTS
 from shared.model.offline.chat import Chat
 from shared.model.offline.language import Language, choose
 from shared.model.offline.plan import Call, Planner, Say, unknown
@@ -24,7 +24,7 @@ def decide(chat: Chat) -> Decision:
     Calls come first; what there is to say is said once no wish needs another one. The first answer of a conversation
     says which model this is.
     """
-    texts = TEXTS[choose([chat.text, *chat.said], chat.system, STOP_WORDS, _DEFAULT)]
+    texts = TEXTS[choose([chat.text, *chat.said], chat.system, SIGNS, _DEFAULT)]
     planner = Planner(chat, texts)
     steps = [planner.step(intent) for intent in intents(chat.text)]
     calls = tuple(step for step in steps if isinstance(step, Call))

@@ -12,7 +12,7 @@ import msgspec
 from shared.model.offline.answers import Texts, abilities, describe, fill, numbered
 from shared.model.offline.chat import Chat, Result
 from shared.model.offline.rules import KINDS, Intent, Kind, intents
-from shared.model.offline.things import Thing, at_place, last_shown, looks_like_id, matching, number_of
+from shared.model.offline.things import LAST, Thing, at_place, last_shown, looks_like_id, matching, newest, number_of
 
 MAX_RESULTS = 24
 _reference = re.compile(r"""\b(?:full_)?ref["'\s:=]+([\w.:/-]+)""")
@@ -92,11 +92,26 @@ class Planner:
         kind = intent.kind or (shown[0].kind if shown else "note")
         shown = [thing for thing in shown if thing.kind == kind]
         if "position" in intent.slots:
-            thing = at_place(intent.slots["position"], shown)
-            return self._apply(intent, [thing] if thing else [], kind)
+            return self._change_at(intent, intent.slots["position"], shown, kind)
         if "target" not in intent.slots:
             return self._apply(intent, shown, kind)
+        if intent.slots["target"].isdecimal() and not matching(intent.slots["target"], shown):
+            return self._change_at(intent, intent.slots["target"], shown, kind)
         return self._change_target(intent, shown, kind)
+
+    def _change_at(self, intent: Intent, place: str, shown: Sequence[Thing], kind: str) -> Step:
+        """Change the thing at a place of what was shown, else of the whole list."""
+        if not shown and intent.kind:
+            listed = self._take(KINDS[kind].list, {})
+            if listed is None:
+                return self._offered(KINDS[kind].list, {})
+            if listed.error:
+                return Say(describe(listed, self._texts))
+            shown = last_shown([listed])
+        # "My last note" is the newest one, wherever a list has it; "the last one" is the last of the list.
+        thing = newest(shown) if intent.kind and number_of(place) == LAST else None
+        thing = thing or at_place(place, shown)
+        return self._apply(intent, [thing] if thing else [], kind)
 
     def _done_change(self, intent: Intent) -> Say | None:
         for name in [intent.kind] if intent.kind else KINDS:
@@ -104,18 +119,17 @@ class Planner:
             done = self._take(tool) if tool else None
             if done is None:
                 continue
-            if "target" in intent.slots:
-                lookup = self._lookup(KINDS[name], intent.slots["target"])
-                self._take(lookup.name, lookup.arguments)
+            # The lookup that led here is used up too.
+            lookup = self._lookup(KINDS[name], intent.slots.get("target", ""))
+            self._take(lookup.name, lookup.arguments)
             return Say(describe(done, self._texts))
         return None
 
     def _change_target(self, intent: Intent, shown: Sequence[Thing], kind: str) -> Step:
         target = intent.slots["target"]
         found = matching(target, shown)
-        place = at_place(target, shown) if target.isdecimal() else None
-        if len(found) == 1 or place is not None:
-            return self._apply(intent, found if place is None else [place], kind)
+        if len(found) == 1:
+            return self._apply(intent, found, kind)
         if looks_like_id(target):
             return self._apply(intent, [Thing(kind=kind, id=target, text=target)], kind)
         lookup = self._lookup(KINDS[kind], target)
@@ -182,7 +196,7 @@ class Planner:
 
     def _lookup(self, kind: Kind, target: str) -> Call:
         """Choose the call that finds a thing: a search if there is one, else the whole list."""
-        if kind.search in self._chat.offered:
+        if kind.search in self._chat.offered and target and not target.isdecimal():
             return Call(kind.search, {"query": target})
         return Call(kind.list, {})
 

@@ -56,7 +56,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _table = load_table("shared.model.offline", "rules.toml", _Table)
 KINDS = _table.kind
 _rules = [
-    (rule, [re.compile(expand(pattern, _table.words) + _CLOSING, re.DOTALL) for pattern in rule.patterns])
+    (rule, [re.compile(f"(?:{expand(pattern, _table.words)}){_CLOSING}", re.DOTALL) for pattern in rule.patterns])
     for rule in _table.rule
 ]
 _joint = re.compile(expand("%joint%", _table.words))

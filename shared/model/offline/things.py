@@ -32,6 +32,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _table = load_table("shared.model.offline", "things.toml", _Table)
+LAST = -1
 _digits = re.compile(r"\d+")
 _id_like = re.compile(r"(?=[a-z_.-]*\d)[a-z0-9_.-]{2,64}", re.IGNORECASE)
 _word = re.compile(r"\w+")
@@ -66,6 +67,14 @@ def at_place(word: str, things: Sequence[Thing]) -> Thing | None:
     if place is None or not things or place == 0 or place > len(things):
         return None
     return things[place - 1 if place > 0 else -1]
+
+
+def newest(things: Sequence[Thing]) -> Thing | None:
+    """Return the thing written last, as its times (RFC 3339) say; `None` when not all have one."""
+    times = [str(thing.fields.get("updated_at") or thing.fields.get("created_at") or "") for thing in things]
+    if not times or not all(times):
+        return None
+    return things[max(range(len(times)), key=times.__getitem__)]
 
 
 def matching(target: str, things: Iterable[Thing]) -> list[Thing]:

@@ -2,9 +2,10 @@
 
 import time
 
+import httpx
 import pytest
 
-from shared.model.client import MAX_REPLY_BYTES
+from shared.model.client import MAX_REPLY_BYTES, OpenAIChat
 from shared.model.config import ModelConfig
 from shared.model.discover import build
 from shared.model.errors import BadHistory, Denied, ModelError, Refused, TooLong, Transient, Unclassified
@@ -174,6 +175,22 @@ async def test_a_key_that_the_server_repeats_is_in_no_error(make: Make, shown: s
     assert error.__cause__ is None
     assert error.__suppress_context__
     assert len(error.gist) <= 300
+
+
+async def test_a_key_of_any_form_is_in_no_error() -> None:
+    key = "any:form/of+planted=42"
+
+    async def repeat(asked: httpx.Request) -> httpx.Response:
+        return httpx.Response(400, text="x" * 290 + asked.headers["authorization"])
+
+    config = ModelConfig(
+        name="t", provider="vllm", dialect="vllm", model_id="m", base_url="http://h/v1", api_key=Secret(key)
+    )
+    model = OpenAIChat(config, httpx.AsyncClient(transport=httpx.MockTransport(repeat)))
+    with pytest.raises(Unclassified) as caught:
+        await ask(model, stream=False)
+    assert "any" not in caught.value.gist
+    await model.aclose()
 
 
 async def test_the_key_is_sent_and_a_wrong_one_is_denied(make: Make) -> None:

@@ -17,7 +17,7 @@ WORDINGS: list[tuple[type[ModelError], int, Any]] = [
         400,
         {
             "error": {
-                "message": "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+                "message": "This model's maximum context length is 128000 tokens. However, you asked for more.",
                 "code": "context_length_exceeded",
                 "type": "invalid_request_error",
             }
@@ -136,7 +136,7 @@ WORDINGS: list[tuple[type[ModelError], int, Any]] = [
         400,
         {
             "error": {
-                "message": "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
+                "message": "Assistant message with 'tool_calls' must be followed by results for each 'tool_call_id'.",
                 "param": "messages.[3].role",
             }
         },

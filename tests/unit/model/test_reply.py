@@ -268,10 +268,13 @@ def test_thinking_is_filtered_piece_by_piece(pieces: list[str], visible: str) ->
 
 PIECES = st.sampled_from(
     [
-        '{"choices":[{"delta":{"content":"', "x", "\\ud83d", '"}}]}', "data: ", "\n", "\r\n", "\n\n", "[DONE]", ": c",
-        '{"error":', "null", "[]", "{}", '{"choices":null}', '"tool_calls":[{"function":{"arguments":', "event: error\n",
+        '{"choices":[{"delta":{"content":"', "x", "\\ud83d", '"}}]}', "data: ", "\n", "\r\n", "\n\n", "[DONE]",
+        ": c",
+        '{"error":', "null", "[]", "{}", '{"choices":null}', '"tool_calls":[{"function":{"arguments":',
+        "event: error\n",
         "[" * 3000, '{"error":' + "[" * 3000 + "]" * 3000 + "}", "\xff", '{"choices":[{"message":{"content":1}}]}',
-        '{"choices":[{"delta":{"tool_calls":[{"function":{"name":"t","arguments":"\\ud800"}}]}}]}', '{"object":"error"}',
+        '{"choices":[{"delta":{"tool_calls":[{"function":{"name":"t","arguments":"\\ud800"}}]}}]}',
+        '{"object":"error"}',
         '{"choices":[{"delta":{"tool_calls":[{"function":{"name":"t","arguments":[1]}}]},"finish_reason":"stop"}]}',
     ]
 )  # fmt: skip
