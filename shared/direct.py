@@ -68,6 +68,11 @@ class DirectReader:
                 return found
             start = int(end["Nats-Last-Sequence"]) + 1
 
+    async def page(self, stream: str, subject: str, *, start: int, limit: int) -> list[StoredMessage]:
+        """The first `limit` messages (at most 2000) that `read` would find; fewer than that when there are no more."""
+        request = {"batch": min(limit, _BATCH), "seq": max(1, start), "next_by_subj": subject}
+        return (await self._request(stream, request)).messages
+
     async def last(self, stream: str, subject: str) -> StoredMessage | None:
         """The last message of a subject, or None."""
         return await self._single(f"$JS.API.DIRECT.GET.{stream}.{subject}", b"")

@@ -5,12 +5,26 @@ import unicodedata
 
 # C0 and C1 controls but tab and newline; unpaired surrogates; non-characters that JSON parsers choke on.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_MAX_MARKS = 30
 _NEWLINES = re.compile("\r\n?|\u2028|\u2029")
 
 
 def clean(text: str) -> str:
     """`text` without control characters and unpaired surrogates, line ends unified, in NFC."""
-    return unicodedata.normalize("NFC", _UNSAFE.sub("", _NEWLINES.sub("\n", text)))
+    return unicodedata.normalize("NFC", _without_towers(_UNSAFE.sub("", _NEWLINES.sub("\n", text))))
+
+
+def _without_towers(text: str) -> str:
+    """`text` with at most 30 combining marks in a row (UAX #15, stream-safe text): sorting them is quadratic."""
+    if text.isascii():
+        return text
+    kept = []
+    run = 0
+    for character in text:
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run <= _MAX_MARKS:
+            kept.append(character)
+    return "".join(kept)
 
 
 def cut(text: str, limit: int) -> str:

@@ -72,7 +72,8 @@ class Worker:
     `dead.<stream>` and drops it, `LetGo` leaves it alone; anything else is logged and redelivered. While a handler
     runs the message is kept in progress, so it is redelivered only when this process is gone.
 
-    Messages that `wants` (if given) turns down are acked at once and leave no trace.
+    Messages that `wants` (if given) turns down are acked at once and leave no trace. With `every_s` what has piled
+    up is taken that often instead of as it comes: for work nobody waits for, at a fraction of the cost.
     """
 
     def __init__(
@@ -83,12 +84,14 @@ class Worker:
         *,
         concurrency: int,
         wants: Wants | None = None,
+        every_s: float = 0.0,
     ) -> None:
         self._bus = bus
         self._consumer = consumer
         self._handler = handler
         self._concurrency = concurrency
         self._wants = wants
+        self._every_s = every_s
         self._requested = 0
         self._heard = 0.0
         self._missing = True
@@ -146,8 +149,10 @@ class Worker:
                 self._ask_for_more()
         elif status != "100":  # 100 is the idle heartbeat; all others end this pull
             description = (message.headers or {}).get("Description", "")
-            self._missing = self._missing or status in ("404", "503") or "Deleted" in description
-            self._pull_again()
+            self._missing = self._missing or status == "503" or "Deleted" in description
+            self._requested = 0
+            if not self._every_s:
+                self._wake.set()
 
     def _begin(self, delivery: Delivery) -> None:
         task = asyncio.create_task(self._settle(delivery))
@@ -175,7 +180,7 @@ class Worker:
             self.alive_at = time.monotonic()
             self._wake.clear()
             try:
-                await asyncio.wait_for(self._wake.wait(), _HEARTBEAT_S / 2)
+                await asyncio.wait_for(self._wake.wait(), self._every_s or _HEARTBEAT_S / 2)
             except TimeoutError:
                 continue
 
@@ -192,11 +197,11 @@ class Worker:
         free = self._concurrency - len(self._running) - self._requested
         if free <= 0 or (self._requested and free < self._concurrency // 2):
             return
-        pull = {
-            "batch": free,
-            "expires": int(_PULL_EXPIRES_S * 1e9),
-            "idle_heartbeat": int(_HEARTBEAT_S * 1e9),
-        }
+        pull: dict[str, int | bool] = {"batch": free}
+        if self._every_s:
+            pull["no_wait"] = True
+        else:
+            pull |= {"expires": int(_PULL_EXPIRES_S * 1e9), "idle_heartbeat": int(_HEARTBEAT_S * 1e9)}
         self._requested += free
         self._heard = time.monotonic()
         api = f"$JS.API.CONSUMER.MSG.NEXT.{self._consumer.stream}.{self._consumer.name}"

@@ -113,6 +113,8 @@ class Session:
 
     async def _step(self) -> None:
         """Settle what is covered, then run one turn if there is one to run."""
+        if self._listening is not None:
+            self._listening.new_input = False
         await self._log.refresh_inputs()
         for seq, event in self._events.items():
             self._state.apply(seq, event)

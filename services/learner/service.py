@@ -34,6 +34,7 @@ class LearnerService:
             self._handle,
             concurrency=context.settings.learner.concurrency,
             wants=_ends_a_turn,
+            every_s=context.settings.learner.pull_every_s,
         )
 
     async def start(self) -> None:

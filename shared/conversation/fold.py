@@ -1,5 +1,6 @@
 """The pure fold: events of one conversation, in order, to the state that decisions are made from."""
 
+import re
 from datetime import datetime
 
 import msgspec
@@ -23,29 +24,30 @@ from shared.messages.routing import RouteDecision
 
 Outcome = ToolFinished | CallAbandoned
 CHECKPOINT_HEADER = "Jada-Checkpoint"
+_HEADER = re.compile("([0-9]{1,19}) ([0-9]{1,19}) ([0-9]{1,19}) ([0-9]{1,19})")
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
     """Where reading a conversation may start: all before `seq` is closed and outside what is rendered.
 
-    `turns` and `tokens` count what lies before, so that a reader who starts here renders the same bytes.
+    `turns` and `tokens` count what lies before, so that a reader who starts here renders the same bytes. Turns that
+    began before `log` are among them even if they began after `seq`: an older input may have waited for its turn.
     """
 
     seq: int = 1
     turns: int = 0
     tokens: int = 0
+    log: int = 0
 
     def header(self) -> str:
         """The form that travels in the header of every log event."""
-        return f"{self.seq} {self.turns} {self.tokens}"
+        return f"{self.seq} {self.turns} {self.tokens} {self.log}"
 
     @classmethod
     def from_header(cls, value: str) -> "Checkpoint":
         """The checkpoint in a header; the very beginning when there is none or it is not ours."""
-        fields = value.split()
-        if len(fields) != 3 or not all(f.isascii() and f.isdigit() for f in fields):
-            return cls()
-        return cls(*(int(f) for f in fields))
+        found = _HEADER.fullmatch(value)
+        return cls(*(int(field) for field in found.groups())) if found else cls()
 
 
 class Turn:
@@ -147,7 +149,8 @@ class Conversation:
             case CallAbandoned():
                 self._apply_outcome(seq, event)
             case Redacted():
-                self.redactions[event.target_seq, event.part] = event
+                # The first one stands: what is rendered of a finished turn changes at most once.
+                self.redactions.setdefault((event.target_seq, event.part), event)
             case TurnEnded():
                 self._end(seq, event)
             case _:
@@ -155,6 +158,8 @@ class Conversation:
 
     def _start(self, seq: int, event: TurnStarted) -> None:
         self.profile = event.profile
+        if seq < self.checkpoint.log:
+            return
         if self.open is not None and self.open.turn_id == event.turn_id:
             self.open.epoch, self.open.owner, self.open.lease = event.epoch, event.owner, event.lease
             return
@@ -197,6 +202,11 @@ class Conversation:
         needed = [min([t.started_seq, *t.inputs]) for t in self.turns]
         needed += self.pending_inputs()[:1]
         start = min(needed, default=self.fence + 1)
-        self.checkpoint = Checkpoint(start, self.checkpoint.turns + len(dropped), self.checkpoint.tokens + tokens)
+        self.checkpoint = Checkpoint(
+            seq=start,
+            turns=self.checkpoint.turns + len(dropped),
+            tokens=self.checkpoint.tokens + tokens,
+            log=self.turns[0].started_seq if self.turns else self.fence + 1,
+        )
         self.inputs = {seq: e for seq, e in self.inputs.items() if seq >= start}
         self.covered = {seq for seq in self.covered if seq >= start}

@@ -59,10 +59,10 @@ class ConversationLog:
 
     def _apply(self, stored: list[StoredMessage]) -> None:
         for message in stored:
-            self.state.apply(message.seq, _read_event(message))
+            self.state.apply(message.seq, read_event(message))
 
 
-def _read_event(message: StoredMessage) -> ConversationEvent | Unknown:
+def read_event(message: StoredMessage) -> ConversationEvent | Unknown:
     """The event in a stored message; one that cannot be read is skipped, for it must not block those around it."""
     try:
         return messages.events.decode(message.data)

@@ -181,6 +181,9 @@ class Learner(Struct, frozen=True, kw_only=True):
         float,
         Meta(description="Seconds in which turns of a user are gathered to be studied together.", ge=0, le=_DAY_S),
     ] = 30.0
+    pull_every_s: Annotated[
+        float, Meta(description="Seconds between looks for finished turns.", ge=0.05, le=600)
+    ] = 2.0
     concurrency: Annotated[
         int, Meta(description="Finished turns gathered or studied at the same time.", ge=1, le=10_000)
     ] = 2048
@@ -200,6 +203,9 @@ class Intake(Struct, frozen=True, kw_only=True):
     max_text_chars: Annotated[int, Meta(description="Characters of the longest text.", ge=1, le=1_000_000)] = 32_000
     max_attachments: Annotated[int, Meta(description="Attachments of one input.", ge=0, le=100)] = 10
     max_blob_bytes: Annotated[int, Meta(description="Bytes of the largest attachment.", ge=_KIB, le=_GIB)] = 20 * _MIB
+    max_image_pixels: Annotated[
+        int, Meta(description="Pixels of the largest image, width times height.", ge=1, le=1_000_000_000)
+    ] = 50_000_000
 
 
 class Log(Struct, frozen=True, kw_only=True):

@@ -165,7 +165,7 @@ async def crash_stage(folder: Path, script: Script = TWO_LINES, *, profiles: Pat
             bus=nats.bus_settings(),
             agent=Agent(ack_wait_s=1.0, poll_s=0.3, busy_delay_s=0.05, profiles_dir=str(profiles or ROOT / "profiles")),
             tools=Tools(ack_wait_s=1.0, groups="", concurrency=4),
-            learner=Learner(window_s=0.2),
+            learner=Learner(window_s=0.2, pull_every_s=0.2),
             service=Service(grace_s=0.3),
             model=Model(url=model.base_url, name="test-model"),
         )

@@ -47,6 +47,7 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ask_when: str
     ask_what: str
     too_many_steps: str
+    end: str
     and_: str
     talk: dict[str, str]
     result: dict[str, str]

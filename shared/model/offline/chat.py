@@ -74,12 +74,12 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 class Chat(msgspec.Struct, frozen=True, kw_only=True):
     """A request as the rules need it.
 
-    `text` is all the user wrote since the last answer, `clock` the time that the first line of it names; `results`
+    `texts` are the messages since the last answer, `clock` the time that stands before the newest; `results`
     are those of the running turn, `earlier` those before; `said` what the user wrote before, newest first; `offered`
     the JSON schema of each tool by name.
     """
 
-    text: str
+    texts: list[str]
     clock: str = ""
     system: str = ""
     first: bool = True
@@ -91,6 +91,8 @@ class Chat(msgspec.Struct, frozen=True, kw_only=True):
 
 # A note of the renderer above the user's words, such as the time they were written.
 _heading = re.compile(r"\s*[\[(]([^\])\n]{3,120})[\])]:?[ \t]*\n?")
+# The codec's notes of attachments, each on its own line below the words.
+_attached = re.compile(r"\n\[(?:image|file) [^\n]*\bstored as blob:[^\n]*")
 _time_of_day = re.compile(r"\d{1,2}:\d\d")
 _decoder = json.JSONDecoder()
 
@@ -104,7 +106,7 @@ def read_chat(request: WireRequest) -> Chat:
     headed = [_split_heading(message.text()) for message in running if message.role == "user"]
     said = [_split_heading(message.text())[1] for message in before if message.role == "user"]
     return Chat(
-        text="\n".join(text for _, text in headed),
+        texts=[_attached.sub("", text) for _, text in headed],
         clock=next((head for head, _ in reversed(headed) if _time_of_day.search(head)), ""),
         system="\n".join(message.text() for message in request.messages if message.role == "system"),
         first=not any(message.role == "assistant" for message in before),

@@ -24,9 +24,9 @@ def decide(chat: Chat) -> Decision:
     Calls come first; what there is to say is said once no wish needs another one. The first answer of a conversation
     says which model this is.
     """
-    texts = TEXTS[choose([chat.text, *chat.said], chat.system, SIGNS, _DEFAULT)]
+    texts = TEXTS[choose([*reversed(chat.texts), *chat.said], chat.system, SIGNS, _DEFAULT)]
     planner = Planner(chat, texts)
-    steps = [planner.step(intent) for intent in intents(chat.text)]
+    steps = [planner.step(intent) for text in chat.texts for intent in intents(text)]
     calls = tuple(step for step in steps if isinstance(step, Call))
     if calls:
         return Decision(calls=calls)

@@ -3,7 +3,6 @@
 A turn is planned anew at each request: nothing is remembered between two of them but what the request itself holds.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,8 +14,6 @@ from shared.model.offline.rules import KINDS, Intent, Kind, intents
 from shared.model.offline.things import LAST, Thing, at_place, last_shown, looks_like_id, matching, newest, number_of
 
 MAX_RESULTS = 24
-_reference = re.compile(r"""\b(?:full_)?ref["'\s:=]+([\w.:/-]+)""")
-_offset = re.compile(r"""\b(?:next_offset|shown|offset)["'\s:=]+(\d+)""")
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -79,6 +76,8 @@ class Planner:
             slots["limit"] = number_of(slots["limit"])
         if intent.name == "read_result":
             slots = _continuation([*self._chat.earlier, *self._chat.results])
+            if slots.get("offset", 0) is None:
+                return Say(self._texts.end)
         return self._offered(intent.tool, slots)
 
     def _change(self, intent: Intent) -> Step:
@@ -223,12 +222,9 @@ def _tool(intent: Intent, kind: Kind) -> str:
 
 
 def _continuation(results: Sequence[Result]) -> dict[str, Any]:
-    """Find where to read on: the newest reference to a longer result, and how much of it was shown."""
+    """Find where to read on in the newest result that was cut; its `offset` is `None` when all was read."""
     for result in reversed(results):
-        reference = _reference.search(result.text)
-        if reference is None and "ref" not in result.arguments:
-            continue
-        offset = _offset.search(result.text)
-        ref = reference[1] if reference else result.arguments["ref"]
-        return {"ref": ref, "offset": int(offset[1]) if offset else 0}
+        ref = result.data.get("ref") or result.arguments.get("ref")
+        if ref:
+            return {"ref": ref, "offset": result.data.get("next_offset", result.data.get("shown_chars", 0))}
     return {}

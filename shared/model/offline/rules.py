@@ -61,6 +61,7 @@ _rules = [
 ]
 _joint = re.compile(expand("%joint%", _table.words))
 _lead = re.compile(expand(r"(?:(?:%lead%)\b[\s,.:;!?¿¡]*)+", _table.words))
+_article = re.compile(_table.words["article"])
 _tail = re.compile(expand(r"[\s,.]+(?:%tail%)[\s.!?]*$", _table.words))
 
 
@@ -108,6 +109,8 @@ def _bare(text: str) -> str:
 
 def _intent(rule: _Rule, match: re.Match[str], text: str) -> Intent | None:
     slots = {name: _tidy(text[slice(*match.span(name))]) for name in match.groupdict() if match[name]}
+    for name in slots.keys() & {"query", "target"}:
+        slots[name] = _without_article(slots[name])
     if rule.name == "when_only" and not is_when(slots["errand"]):
         return None
     if "expression" in slots:
@@ -116,6 +119,12 @@ def _intent(rule: _Rule, match: re.Match[str], text: str) -> Intent | None:
             return None
         slots["value"] = value
     return Intent(name=rule.name, act=rule.act, tool=rule.tool, kind=rule.kind, slots=slots)
+
+
+def _without_article(words: str) -> str:
+    """Drop what no note's text need contain."""
+    article = _article.match(fold_aligned(words))
+    return words[article.end() :] if article else words
 
 
 def _finished(intent: Intent) -> Intent:

@@ -34,7 +34,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _table = load_table("shared.model.offline", "things.toml", _Table)
 LAST = -1
 _digits = re.compile(r"\d+")
-_id_like = re.compile(r"(?=[a-z_.-]*\d)[a-z0-9_.-]{2,64}", re.IGNORECASE)
+_id_like = re.compile(r"(?=.*\d)[a-z]?[0-9a-f]{3,40}", re.IGNORECASE)
 _word = re.compile(r"\w+")
 
 
@@ -92,7 +92,7 @@ def matching(target: str, things: Iterable[Thing]) -> list[Thing]:
 
 
 def looks_like_id(target: str) -> bool:
-    """Whether a target is written like an id (letters with a digit among them) and not like words."""
+    """Whether a target is written like an id (hexadecimal after at most one letter, with a digit), not like words."""
     return _id_like.fullmatch(target) is not None and not target.isdecimal()
 
 

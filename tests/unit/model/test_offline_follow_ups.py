@@ -15,7 +15,9 @@ LISTED = [user("mis notas"), *call("note_list", {}, {"notes": [BREAD, BANK], "to
 REMINDED = [user("recuérdame…"), *call("set_reminder", {}, {"reminder": CLOTHES}), said("Te recordaré…")]
 CUT = [
     user("busca en mis notas pan"),
-    *call("note_search", {"query": "pan"}, '{"truncated": true, "ref": "out-12.0", "shown": 20, "total": 276}'),
+    *call(
+        "note_search", {"query": "pan"}, '{"truncated": true, "ref": "out-12.0", "shown_chars": 20, "total_chars": 276}'
+    ),
     said("…"),
 ]
 WHICH = [
@@ -102,3 +104,16 @@ async def test_my_last_note_is_the_newest_in_whatever_order_it_is_listed(model: 
     assert called(await ask(model, [start, *listed])) == [("note_delete", {"id": "n2"})]
     deleted = call("note_delete", {"id": "n2"}, {"deleted": NEW}, 1)
     assert (await ask(model, [start, *listed, *deleted], (LISTED,))).text == "Borré la nota «llamar al banco»."
+
+
+@pytest.mark.parametrize(
+    ("next_offset", "expected"), [(4000, [("read_result", {"ref": "o1", "offset": 4000})]), (None, [])]
+)
+async def test_reading_on_goes_from_page_to_page_and_ends(
+    model: OpenAIChat, next_offset: int | None, expected: list[Any]
+) -> None:
+    page = {"text": "…", "offset": 0, "total_chars": 9000, "next_offset": next_offset}
+    read = [user("muéstrame más"), *call("read_result", {"ref": "o1", "offset": 0}, page), said("…")]
+    reply = await ask(model, [user("sigue leyendo")], (read,))
+    assert called(reply) == expected
+    assert expected or reply.text == "No queda nada más que leer."

@@ -2,10 +2,9 @@
 
 import pytest
 
+from shared.messages.parts import BlobRef, Text
 from shared.model.client import OpenAIChat
-from shared.model.types import (
-    ChatMessage,
-)
+from shared.model.types import ChatMessage, UserTurn
 from tests.unit.model.offline_turns import BANK, BREAD, CLOTHES, ask, call, called, said, user
 
 ANSWERS: list[tuple[str, list[ChatMessage], str]] = [
@@ -102,11 +101,34 @@ async def test_the_answer_is_written_from_the_results(
     assert (reply.text, reply.calls) == (answer, ())
 
 
-async def test_the_time_above_a_message_is_no_part_of_it(model: OpenAIChat) -> None:
-    clock = "[lunes 30 de noviembre de 2026, 19:05, America/Bogota]\n"
-    assert called(await ask(model, [user(f"{clock}apunta que llueve")])) == [("note_save", {"text": "llueve"})]
-    answer = (await ask(model, [user(f"{clock}¿qué hora es?")])).text
-    assert answer.startswith("Según la hora de tu mensaje: lunes 30 de noviembre de 2026, 19:05")
+STAMP = "[lunes 2026-11-30 19:05 America/Bogota]"
+
+
+async def test_the_time_before_a_message_is_no_part_of_it(model: OpenAIChat) -> None:
+    assert called(await ask(model, [user(f"{STAMP} apunta que llueve")])) == [("note_save", {"text": "llueve"})]
+    answer = (await ask(model, [user(f"{STAMP} ¿qué hora es?")])).text
+    assert answer.startswith("Según la hora de tu mensaje: lunes 2026-11-30 19:05")
+
+
+async def test_a_due_reminder_is_told(model: OpenAIChat) -> None:
+    greeted: list[ChatMessage] = [user("hola"), said("¡Hola!")]
+    reply = await ask(model, [user(f"{STAMP} [venció un recordatorio: sacar la ropa]")], (greeted,))
+    assert reply.text == "⏰ Recordatorio: sacar la ropa"
+    reply = await ask(model, [user("[Monday 2026-11-30 19:05 UTC] [a reminder fell due: call mum at 5]")], (greeted,))
+    assert reply.text == "⏰ Reminder: call mum at 5"
+
+
+async def test_notes_of_the_renderer_are_no_words_of_the_user(model: OpenAIChat) -> None:
+    saved = call("note_save", {"text": "llueve"}, {"saved": {"id": "n9", "text": "llueve"}})
+    last = user("[Último paso: responde ahora con lo que tienes, sin más herramientas, y di qué falta.]")
+    reply = await ask(model, [user(f"{STAMP} apunta que llueve"), *saved, last], ([user("a"), said("b")],))
+    assert reply.text == "Guardé la nota: «llueve»."
+
+
+async def test_an_attachment_is_no_part_of_a_note(model: OpenAIChat) -> None:
+    image = BlobRef(sha256="ab", media_type="image/png", bytes=9, name="sol.png")
+    reply = await ask(model, [UserTurn(content=[Text(text="apunta que hay sol"), image])])
+    assert called(reply) == [("note_save", {"text": "hay sol"})]
 
 
 async def test_a_message_that_arrives_mid_turn_is_answered_too(model: OpenAIChat) -> None:

@@ -1,0 +1,67 @@
+"""`jada ask`: one message, its answer and the receipts."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+from cli.api import TERMINAL, Api, open_api
+from cli.exits import Exit
+from cli.receipts import chips
+from cli.session import Session
+
+_WAIT_S = 60.0
+_MARGIN_S = 10.0
+_POLL_S = 0.5
+_SHOW_PROGRESS_AFTER_S = 1.0
+
+
+def run(session: Session) -> Exit:
+    """Send the message, wait as long as its turn takes, print what came of it."""
+    return asyncio.run(_ask(session))
+
+
+async def _ask(session: Session) -> Exit:
+    async with open_api(session) as api, _progress(session):
+        turn = await answered_turn(api, session, session.args.text)
+    if session.json:
+        session.print_json(turn)
+    else:
+        print(turn.get("answer") or turn["status"])
+        if turn.get("actions"):
+            print(chips(turn["actions"]))
+    return Exit.OK if turn["status"] in ("answered", "waiting") else Exit.FAILED
+
+
+async def answered_turn(api: Api, session: Session, text: str) -> dict[str, Any]:
+    """The turn that `text` leads to, once it has ended."""
+    body = {**message_body(session, session.conversation, text), "wait_s": _WAIT_S}
+    turn: dict[str, Any] = await api.post("/v1/turns", body, patience_s=_WAIT_S + _MARGIN_S)
+    url = turn.get("turn_url", "")
+    while turn["status"] not in TERMINAL:
+        await asyncio.sleep(_POLL_S)
+        turn = await api.get(url)
+    return turn
+
+
+def message_body(session: Session, conversation_id: str, text: str) -> dict[str, object]:
+    """The request for a turn."""
+    body: dict[str, object] = {"conversation_id": conversation_id, "user_id": session.args.user, "text": text}
+    return {**body, "profile": session.args.profile} if session.args.profile else body
+
+
+@contextlib.asynccontextmanager
+async def _progress(session: Session) -> AsyncIterator[None]:
+    """Say that the answer takes a while, to a person only."""
+
+    async def show() -> None:
+        await asyncio.sleep(_SHOW_PROGRESS_AFTER_S)
+        session.note(session.say("working"))
+
+    task = asyncio.create_task(show()) if sys.stderr.isatty() else None
+    try:
+        yield
+    finally:
+        if task is not None:
+            task.cancel()
