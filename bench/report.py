@@ -27,7 +27,7 @@ class Load(msgspec.Struct, frozen=True):
 
 
 class Growth(msgspec.Struct, frozen=True):
-    """One conversation, first 20 turns against the last 20: milliseconds, and blocks of 20 in between."""
+    """One conversation, first 20 turns against the last 20, in milliseconds: median wall time, mean CPU."""
 
     turns: int
     wall_first: float
@@ -37,7 +37,6 @@ class Growth(msgspec.Struct, frozen=True):
     cpu_last: float
     cpu_ratio: float
     wall_blocks: list[float]
-    cpu_blocks: list[float]
     cpu_ms_first: dict[str, float]
     cpu_ms_last: dict[str, float]
 

@@ -1,5 +1,7 @@
 """Jada as it runs on several machines: nats-server, a model, and each service as a process of its own."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -16,6 +18,7 @@ from shared.settings.schema import Bus as BusSettings
 SERVICES = ("tools", "router", "learner", "scheduler", "agent")
 QUEUE_PROFILE = "queue"
 _STORE_BYTES = 1 << 30
+_LEARNER_WITHIN_S = 15.0
 
 
 class Stack:
@@ -46,6 +49,16 @@ class Stack:
     def cpu_s(self) -> dict[str, float]:
         """Seconds of CPU of each measured process so far."""
         return {name: running.cpu_s() for name, running in self.measured.items()}
+
+    async def learner_idle(self) -> None:
+        """Wait until the learner has read everything: it looks now and then, and nothing waits for it."""
+        deadline = time.monotonic() + _LEARNER_WITHIN_S
+        while time.monotonic() < deadline:
+            info = await self.bus.client.jetstream().consumer_info("CONVERSATIONS", "learner")
+            if not info.num_pending and not info.num_ack_pending:
+                return
+            await asyncio.sleep(0.1)
+        raise TimeoutError(f"the learner has not caught up within {_LEARNER_WITHIN_S:g} s")
 
     def rss_mb(self) -> dict[str, float]:
         """Memory of each measured process."""

@@ -1,11 +1,10 @@
 """What a turn leaves in the store: messages and bytes, by stream, beside the content that people and tools put in."""
 
-import asyncio
-
 import msgspec
 from nats.aio.msg import Msg
 
 from bench.measures import record_bytes
+from bench.stack import Stack
 from bench.turns import NextConversation, Watch, run_turns
 from shared.bus import Bus
 from shared.messages import conversation as messages
@@ -14,7 +13,6 @@ from shared.topology import STREAMS, stream_of
 
 # The learner's captures are no part of a turn: nothing waits for them, and a window may hold many turns.
 TURN_STREAMS = ("CONVERSATIONS", "TOOLS", "KV_members")
-_SETTLE_S = 0.5
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -61,13 +59,14 @@ def content_bytes(data: bytes) -> int:
             return 0
 
 
-async def stored_per_turn(bus: Bus, watch: Watch, where: NextConversation, turns: int) -> Stored:
+async def stored_per_turn(stack: Stack, watch: Watch, where: NextConversation, turns: int) -> Stored:
     """Run turns and see what each of them left behind."""
-    tap = _Tap()
+    tap, bus = _Tap(), stack.bus
+    await stack.learner_idle()
     taps = [await bus.subscribe("tool.*.*", tap.on_job), await bus.subscribe("conv.>", tap.on_event)]
     before = await _states(bus)
     await run_turns(watch, where, turns)
-    await asyncio.sleep(_SETTLE_S)  # the learner is not waited for by anybody
+    await stack.learner_idle()
     after = await _states(bus)
     for subscription in taps:
         await subscription.unsubscribe()

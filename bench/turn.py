@@ -57,8 +57,8 @@ async def measure(plan: Plan, folder: Path) -> Report:
         await run_turns(watch, known("known", _KNOWN), _KNOWN)
         latency = await _latency(stack, watch, plan.samples)
         stored = {
-            "new": await stored_per_turn(stack.bus, watch, new("stored"), plan.stored_turns),
-            "known": await stored_per_turn(stack.bus, watch, known("known", _KNOWN), plan.stored_turns),
+            "new": await stored_per_turn(stack, watch, new("stored"), plan.stored_turns),
+            "known": await stored_per_turn(stack, watch, known("known", _KNOWN), plan.stored_turns),
         }
         loads = await _loads(stack, watch, plan.turns)
         grown = await _growth(stack, watch, plan.growth_turns)
@@ -119,43 +119,50 @@ async def _loads(stack: Stack, watch: Watch, turns: int) -> dict[str, Load]:
 
 
 async def _load(stack: Stack, watch: Watch, where: NextConversation, turns: int, concurrency: int) -> Load:
+    await stack.learner_idle()
     before = stack.cpu_s()
     took_s = await run_turns(watch, where, turns, concurrency=concurrency)
+    await stack.learner_idle()
     cpu = per_turn_ms(before, stack.cpu_s(), turns)
     return Load(turns, concurrency, round(turns / took_s, 1), cpu, round(sum(cpu.values()), 3))
 
 
 async def _growth(stack: Stack, watch: Watch, turns: int) -> Growth:
-    """One conversation from its first turn on. CPU is the mean of each block: a turn's last strokes end after it."""
+    """One conversation from its first turn on. CPU is the mean of a block: a turn's last strokes end after it."""
     walls: list[float] = []
-    cpu: list[dict[str, float]] = []
-    before = stack.cpu_s()
-    for number in range(1, turns + 1):
-        walls.append((await watch.turn("growing", "ana")).seen)
-        if number % _BLOCK == 0:
-            after = stack.cpu_s()
-            cpu.append(per_turn_ms(before, after, _BLOCK))
-            before = after
-    sums = [round(sum(block.values()), 3) for block in cpu]
+
+    async def run(count: int) -> None:
+        walls.extend([(await watch.turn("growing", "ana")).seen for _ in range(count)])
+
+    async def run_block() -> dict[str, float]:
+        await stack.learner_idle()
+        before = stack.cpu_s()
+        await run(_BLOCK)
+        await stack.learner_idle()
+        return per_turn_ms(before, stack.cpu_s(), _BLOCK)
+
+    cpu_first = await run_block()
+    await run(turns - 2 * _BLOCK)
+    cpu_last = await run_block()
+    sums = sum(cpu_first.values()), sum(cpu_last.values())
     wall_first, wall_last = growth(walls, _BLOCK)
     return Growth(
         turns=turns,
         wall_first=round(wall_first, 3),
         wall_last=round(wall_last, 3),
         wall_ratio=ratio(wall_last, wall_first),
-        cpu_first=sums[0],
-        cpu_last=sums[-1],
-        cpu_ratio=ratio(sums[-1], sums[0]),
+        cpu_first=round(sums[0], 3),
+        cpu_last=round(sums[1], 3),
+        cpu_ratio=ratio(sums[1], sums[0]),
         wall_blocks=[spread(walls[at : at + _BLOCK]).p50 for at in range(0, turns, _BLOCK)],
-        cpu_blocks=sums,
-        cpu_ms_first=cpu[0],
-        cpu_ms_last=cpu[-1],
+        cpu_ms_first=cpu_first,
+        cpu_ms_last=cpu_last,
     )
 
 
 async def _idle(stack: Stack) -> dict[str, float]:
     """CPU of processes that have nothing to do, in milliseconds per second."""
-    await asyncio.sleep(0.5)  # what the last turn left to do
+    await stack.learner_idle()
     before, began = stack.cpu_s(), time.perf_counter()
     await asyncio.sleep(_IDLE_S)
     took_s = time.perf_counter() - began

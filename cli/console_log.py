@@ -4,7 +4,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -46,16 +46,25 @@ class Console:
         return True
 
 
-def log_to_file(path: Path, *, level: str, verbose: bool) -> None:
-    """Send this process's standard error, its children's and all logs to `path`; important lines to the console too.
+@contextlib.contextmanager
+def logging_to(path: Path, *, level: str, verbose: bool) -> Iterator[None]:
+    """Send this process's standard error and all logs to `path`, important lines to the console too.
 
-    A file over 20 MB is set aside as `….1` first.
+    A file over 20 MB is set aside as `….1` first. Standard error is itself again afterwards.
     """
     if path.exists() and path.stat().st_size > _ROTATE_BYTES:
         path.replace(path.with_name(path.name + ".1"))
-    console = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
+    stderr = sys.stderr.fileno()
+    kept = os.dup(stderr)
     with path.open("ab") as file:
-        os.dup2(file.fileno(), sys.stderr.fileno())
-    logs.configure(level=level, style="json")
-    *before, render = structlog.get_config()["processors"]
-    structlog.configure(processors=[*before, Console(console, verbose=verbose), render])
+        os.dup2(file.fileno(), stderr)
+    try:
+        with os.fdopen(os.dup(kept), "w", encoding="utf-8", errors="replace") as console:
+            logs.configure(level=level, style="json")
+            *before, render = structlog.get_config()["processors"]
+            structlog.configure(processors=[*before, Console(console, verbose=verbose), render])
+            yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, stderr)
+        os.close(kept)

@@ -62,9 +62,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _formatter(say: Texts) -> type[argparse.HelpFormatter]:
     class Formatter(argparse.RawDescriptionHelpFormatter):
-        def add_usage(
-            self, usage: object, actions: object, groups: object, prefix: str | None = None
-        ) -> None:
+        def add_usage(self, usage: object, actions: object, groups: object, prefix: str | None = None) -> None:
             super().add_usage(usage, actions, groups, prefix or f"{say('help.usage')}: ")  # type: ignore[arg-type]
 
     return Formatter

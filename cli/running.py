@@ -46,9 +46,11 @@ def read_running(data: Path) -> Running | None:
     return running if _is_alive(running.pid) else None
 
 
-def remove_running(data: Path) -> None:
-    """Take the announcement back."""
-    (data / _NAME).unlink(missing_ok=True)
+def remove_running(data: Path, *, pid: int) -> None:
+    """Take back what the process `pid` announced; another one's announcement stays."""
+    running = read_running(data)
+    if running is not None and running.pid == pid:
+        (data / _NAME).unlink(missing_ok=True)
 
 
 def _is_alive(pid: int) -> bool:

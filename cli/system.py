@@ -3,12 +3,11 @@
 import asyncio
 import ipaddress
 from pathlib import Path
-from typing import cast
 
 import msgspec
 from fastapi import FastAPI
-
 from services.agent.api.app import create_app
+
 from services.agent.service import AgentService
 from services.agent.service import build_service as build_agent
 from services.learner.service import build_service as build_learner
@@ -18,6 +17,7 @@ from services.tools.service import build_service as build_tools
 from shared.embedded import EmbeddedNats
 from shared.http import HttpServer
 from shared.lifecycle import Runner
+from shared.logs import get_logger
 from shared.model.config import ModelConfig
 from shared.secret import Secret
 from shared.settings import Settings, SettingsError
@@ -30,10 +30,13 @@ _SERVICES = (
     ("learner", build_learner),
     ("agent", build_agent),
 )
+_SERVICES_SHARE = 0.8
+
+log = get_logger()
 
 
 class AllInOne:
-    """The whole of Jada on one machine. `start` may be cancelled; `stop` undoes whatever was started."""
+    """The whole of Jada on one machine. `start` may be cancelled; `stop` undoes whatever was started, once."""
 
     def __init__(self, settings: Settings) -> None:
         refuse_open_door(settings)
@@ -58,6 +61,9 @@ class AllInOne:
             await self.nats.start()
             bus = msgspec.structs.replace(settings.bus, url=self.nats.url, token=Secret(self.nats.token))
             settings = msgspec.structs.replace(settings, bus=bus)
+        # What is left of the grace period is for the connections, the API and the broker.
+        service = msgspec.structs.replace(settings.service, grace_s=settings.service.grace_s * _SERVICES_SHARE)
+        settings = msgspec.structs.replace(settings, service=service)
         self._runners = [Runner(name, build, settings) for name, build in _SERVICES]
         self._http = HttpServer(self._app(), host=settings.http.host, port=settings.http.port)
         await self._http.start()
@@ -71,15 +77,16 @@ class AllInOne:
         """Stop services, API and broker in this order; what takes longer than the grace period is left to a restart."""
         try:
             async with asyncio.timeout(self._settings.service.grace_s):
-                for runner in reversed(self._runners):
-                    await runner.stop()
+                while self._runners:
+                    await self._runners.pop().stop()
         except TimeoutError:
-            pass
+            log.warning("system.stopped_late", grace_s=self._settings.service.grace_s)
         finally:
             if self._http is not None:
                 await self._http.stop()
             if self.nats is not None:
                 await self.nats.stop()
+            self._http = self.nats = None
 
     @property
     def api(self) -> str:
@@ -103,7 +110,8 @@ class AllInOne:
         return {key: why for runner in self._runners for key, why in runner.ready().items()}
 
     def _agent(self) -> AgentService | None:
-        return cast("AgentService | None", self._runners[-1].service) if self._runners else None
+        service = self._runners[-1].service if len(self._runners) == len(_SERVICES) else None
+        return service if isinstance(service, AgentService) else None
 
     def _app(self) -> FastAPI:
         return create_app(self._agent, self.alive, self.ready, self._settings)

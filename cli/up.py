@@ -7,7 +7,7 @@ from pathlib import Path
 
 import uvloop
 
-from cli.console_log import log_to_file
+from cli.console_log import logging_to
 from cli.exits import Exit
 from cli.running import Running, remove_running, write_running
 from cli.session import Session
@@ -34,19 +34,26 @@ async def _up(session: Session) -> Exit:
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     try:
         await system.listen()
-        log_to_file(data / _LOG, level=settings.log.level, verbose=session.args.verbose)
-        starting = asyncio.create_task(_start(session, system, data))
-        await _first(starting, stop)
-        if starting.done():
-            await starting
-            await stop.wait()
-            _say(session, session.say("up.stopping"))
-        else:
-            starting.cancel()
+        with logging_to(data / _LOG, level=settings.log.level, verbose=session.args.verbose):
+            await _serve(session, system, stop)
+            await system.stop()
     finally:
         await system.stop()
-        remove_running(data)
+        remove_running(data, pid=os.getpid())
     return Exit.OK
+
+
+async def _serve(session: Session, system: AllInOne, stop: asyncio.Event) -> None:
+    """Start the services and keep them running until `stop`; raises what kept them from starting."""
+    starting = asyncio.create_task(_start(session, system))
+    await _first(starting, stop)
+    if not starting.done():
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+        return
+    await starting
+    await stop.wait()
+    _say(session, session.say("up.stopping"))
 
 
 async def _first(starting: asyncio.Task[None], stop: asyncio.Event) -> None:
@@ -55,24 +62,22 @@ async def _first(starting: asyncio.Task[None], stop: asyncio.Event) -> None:
     stopping.cancel()
 
 
-async def _start(session: Session, system: AllInOne, data: Path) -> None:
+async def _start(session: Session, system: AllInOne) -> None:
     services = asyncio.create_task(system.start())
     try:
         await asyncio.wait({services}, timeout=_SAY_WAITING_AFTER_S)
         if not services.done():
             _say(session, session.say("up.waiting", url=session.settings.bus.url or "nats"))
         await services
-        while system.ready() or system.model is None:  # noqa: ASYNC110 - readiness is computed, nobody announces it
+        while system.ready() or (model := system.model) is None:
             await asyncio.sleep(_POLL_S)
     finally:
         services.cancel()
-    _announce(session, system, data)
+    _announce(session, system, model)
 
 
-def _announce(session: Session, system: AllInOne, data: Path) -> None:
-    model = system.model
-    if model is None:
-        return
+def _announce(session: Session, system: AllInOne, model: ModelConfig) -> None:
+    data = session.data_dir
     nats = system.nats
     running = Running(
         api=system.api,

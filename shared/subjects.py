@@ -10,7 +10,7 @@ MAX_TOKEN_BYTES = 200
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 
 ROUTE = "route"
-TOOL_CANCEL = "tool.cancel"
+TOOL_CANCEL = "cancel"
 ALL_INPUTS = "conv.*.in"
 ALL_LOGS = "conv.*.log"
 ALL_DUE = "due.>"

@@ -57,6 +57,8 @@ def _section(struct: type[msgspec.Struct]) -> Iterator[str]:
 
 def type_name(kind: Any) -> str:
     """A type as a reader of JSON names it."""
+    if hasattr(kind, "__metadata__"):
+        return type_name(kind.__origin__)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:
         return " or ".join(code(str(value)) for value in arguments)

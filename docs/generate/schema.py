@@ -63,6 +63,8 @@ def _property(field: msgspec.structs.FieldInfo) -> dict[str, Any]:
 
 
 def _schema(kind: Any) -> dict[str, Any]:
+    if hasattr(kind, "__metadata__"):
+        return _schema(kind.__origin__)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:
         return {"enum": list(arguments)}

@@ -10,7 +10,7 @@ from shared.settings import Settings
 from shared.topology import ConsumerSpec, StreamSpec
 
 _BUCKET = "KV_"
-_RETENTION = {"limits": "until its age or size ends", "workqueue": "until acknowledged"}
+_RETENTION = {"limits": "all", "workqueue": "until acknowledged"}
 _TIMES = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
@@ -26,7 +26,7 @@ def page() -> str:
             "## Streams\n",
             _streams([spec for spec in topology.STREAMS if not spec.name.startswith(_BUCKET)]),
             "## Buckets\n",
-            "Key-value buckets in the form of NATS KV: a stream `KV_<bucket>` each, with the last value of every key.\n",
+            "Key-value buckets in the form of NATS KV: a stream `KV_<bucket>` each, with every key's last value.\n",
             _buckets([spec for spec in topology.STREAMS if spec.name.startswith(_BUCKET)]),
             "## Consumers\n",
             "Durable pull consumers with explicit acknowledgement; their values at default settings.\n",

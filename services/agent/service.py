@@ -3,24 +3,23 @@
 import os
 import socket
 import time
-from pathlib import Path
 
 import httpx
 
 from services.agent.ports import Ports
+from services.agent.profile_files import ProfileFiles
 from services.agent.sessions import Sessions
 from services.agent.toolbox import Toolbox
 from shared import ids
-from shared.buckets import Bucket, Mirror
+from shared.buckets import Mirror
 from shared.clock import utc_now
 from shared.errors import Malformed
 from shared.lifecycle import Context
 from shared.messages import tools as tool_messages
-from shared.messages.base import encode
 from shared.messages.tools import GroupDeclared
 from shared.model.client import OpenAIChat
 from shared.model.discover import build, discover
-from shared.profiles import Profile, decode_profile, load_profiles
+from shared.profiles import Profile, decode_profile
 from shared.topology import agent_consumer
 from shared.worker import Worker
 
@@ -38,6 +37,7 @@ class AgentService:
         self.settings = context.settings
         self.catalog: Mirror[GroupDeclared] = Mirror(context.bus, "catalog", _decode_group)
         self.profiles: Mirror[Profile] = Mirror(context.bus, "profiles", decode_profile)
+        self._profile_files = ProfileFiles(context.bus, context.settings.agent)
         self.model: OpenAIChat | None = None
         self._toolbox = Toolbox([])
         self._toolbox_version = -1
@@ -46,7 +46,7 @@ class AgentService:
 
     async def start(self) -> None:
         """Publish the profiles on disk, follow catalog and profiles, find the model, begin to pull inputs."""
-        await self._publish_profiles()
+        await self._profile_files.start()
         await self.profiles.start()
         await self.catalog.start()
         async with httpx.AsyncClient(trust_env=False) as http:
@@ -75,6 +75,7 @@ class AgentService:
             await self._sessions.stop(grace_s)
         if self._worker is not None:
             await self._worker.stop(grace_s=1.0)
+        await self._profile_files.stop()
         await self.catalog.stop()
         await self.profiles.stop()
         if self.model is not None:
@@ -103,20 +104,6 @@ class AgentService:
             self._toolbox = Toolbox(self.catalog.values.values())
             self._toolbox_version = self.catalog.version
         return self._toolbox
-
-    async def _publish_profiles(self) -> None:
-        """Bring the bucket up to what the files say; a profile whose file is unchanged is not written again."""
-        bucket = Bucket(self.bus, "profiles")
-        found = load_profiles(
-            Path(self.settings.agent.profiles_dir), identity_max_tokens=self.settings.agent.identity_max_tokens
-        )
-        default = self.settings.agent.default_profile
-        if default not in found:
-            await bucket.create(default, value=encode(Profile(name=default)))
-        for name, profile in found.items():
-            entry = await bucket.get(name)
-            if entry is None or entry.value != encode(profile):
-                await bucket.put(name, value=encode(profile))
 
 
 def _decode_group(data: bytes) -> GroupDeclared:

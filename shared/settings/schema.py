@@ -108,13 +108,19 @@ class Agent(Struct, frozen=True, kw_only=True):
     cache_conversations: Annotated[
         int, Meta(description="Conversations kept in memory; 0: none.", ge=0, le=1_000_000)
     ] = 500
-    queue_wait_s: Annotated[float, Meta(description="Seconds an input may wait for a free place.", ge=0.1, le=3600)] = (
-        60.0
-    )
+    queue_wait_s: Annotated[
+        float,
+        Meta(
+            description="Seconds a tool call may wait for a free worker before it is not begun at all.", ge=0.1, le=3600
+        ),
+    ] = 60.0
     identity_max_tokens: Annotated[
-        int, Meta(description="Tokens of the longest identity and user text of a profile.", ge=100, le=1_000_000)
+        int, Meta(description="Tokens of the longest identity text of a profile.", ge=100, le=1_000_000)
     ] = 4000
     profiles_dir: Annotated[str, Meta(description="Folder of the profiles.", min_length=1)] = "profiles"
+    profiles_poll_s: Annotated[
+        float, Meta(description="Seconds between looks for changed profile files.", ge=0.1, le=3600)
+    ] = 2.0
     default_profile: Annotated[str, Meta(description="Profile of inputs that name none.", min_length=1)] = "default"
 
 
@@ -181,9 +187,7 @@ class Learner(Struct, frozen=True, kw_only=True):
         float,
         Meta(description="Seconds in which turns of a user are gathered to be studied together.", ge=0, le=_DAY_S),
     ] = 30.0
-    pull_every_s: Annotated[
-        float, Meta(description="Seconds between looks for finished turns.", ge=0.05, le=600)
-    ] = 2.0
+    pull_every_s: Annotated[float, Meta(description="Seconds between looks for finished turns.", ge=0.05, le=600)] = 2.0
     concurrency: Annotated[
         int, Meta(description="Finished turns gathered or studied at the same time.", ge=1, le=10_000)
     ] = 2048

@@ -31,7 +31,9 @@ class TurnRequest(Body, frozen=True):
     idempotency_key: Annotated[
         str, Meta(description="The same key in a conversation is the same message; empty: none.", max_length=200)
     ] = ""
-    wait_s: Annotated[float, Meta(description="Seconds to wait for the answer; http.wait_max_s bounds it.", ge=0)] = 30.0
+    wait_s: Annotated[float, Meta(description="Seconds to wait for the answer; http.wait_max_s bounds it.", ge=0)] = (
+        30.0
+    )
 
 
 class CancelBody(Body, frozen=True):

@@ -3,6 +3,7 @@
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.agent.api.problems import as_rejected, respond
@@ -44,6 +45,8 @@ class Guard:
         try:
             refuse_cross_origin(scope["method"], Headers(scope=scope))
             await self._app(scope, receive, send_guarded)
+        except ClientDisconnect:
+            return  # nobody is left to answer
         except Exception as exc:
             rejected = as_rejected(exc)
             if began:

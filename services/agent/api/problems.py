@@ -58,9 +58,7 @@ def respond(error: Rejected, accept_language: str) -> Response:
     headers = {"Content-Language": language}
     if error.status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = str(_RETRY_AFTER_S)
-    return Response(
-        msgspec.json.encode(problem), error.status, headers=headers, media_type="application/problem+json"
-    )
+    return Response(msgspec.json.encode(problem), error.status, headers=headers, media_type="application/problem+json")
 
 
 def language_of(accept_language: str) -> str:

@@ -10,7 +10,7 @@ from shared.messages.base import Unknown
 from shared.messages.conversation import ConversationEvent, TurnEnded
 from tests.unit.shared.arbitrary_logs import Log, cut_logs, fold, is_log_event, logs
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=30)
 
 
 def turn_of(turn: Turn) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def decisions(state: Conversation) -> dict[str, Any]:
     }
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 @given(logs(), st.data())
 def test_reading_from_a_checkpoint_yields_the_same_decisions_as_reading_everything(
     log: Log, data: st.DataObject
