@@ -3,13 +3,14 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from cli.api import TERMINAL, Api, open_api
 from cli.exits import Exit
 from cli.receipts import chips
 from cli.session import Session
+from shared.text import clean
 
 _WAIT_S = 60.0
 _MARGIN_S = 10.0
@@ -24,20 +25,19 @@ def run(session: Session) -> Exit:
 
 async def _ask(session: Session) -> Exit:
     async with open_api(session) as api, _progress(session):
-        turn = await answered_turn(api, session, session.args.text)
+        turn = await answered_turn(api, turn_request(session, session.conversation, session.args.text))
     if session.json:
         session.print_json(turn)
     else:
-        print(turn.get("answer") or turn["status"])
+        print(clean(turn.get("answer") or turn["status"]))
         if turn.get("actions"):
             print(chips(turn["actions"]))
     return Exit.OK if turn["status"] in ("answered", "waiting") else Exit.FAILED
 
 
-async def answered_turn(api: Api, session: Session, text: str) -> dict[str, Any]:
-    """The turn that `text` leads to, once it has ended."""
-    body = {**message_body(session, session.conversation, text), "wait_s": _WAIT_S}
-    turn: dict[str, Any] = await api.post("/v1/turns", body, patience_s=_WAIT_S + _MARGIN_S)
+async def answered_turn(api: Api, request: Mapping[str, object]) -> dict[str, Any]:
+    """The turn that a request leads to, once it has ended."""
+    turn: dict[str, Any] = await api.post("/v1/turns", {**request, "wait_s": _WAIT_S}, patience_s=_WAIT_S + _MARGIN_S)
     url = turn.get("turn_url", "")
     while turn["status"] not in TERMINAL:
         await asyncio.sleep(_POLL_S)
@@ -45,7 +45,7 @@ async def answered_turn(api: Api, session: Session, text: str) -> dict[str, Any]
     return turn
 
 
-def message_body(session: Session, conversation_id: str, text: str) -> dict[str, object]:
+def turn_request(session: Session, conversation_id: str, text: str) -> dict[str, object]:
     """The request for a turn."""
     body: dict[str, object] = {"conversation_id": conversation_id, "user_id": session.args.user, "text": text}
     return {**body, "profile": session.args.profile} if session.args.profile else body

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 
 from cli.api import TERMINAL, Api, ServerEvent, conversation_path, open_api
-from cli.ask import message_body
+from cli.ask import turn_request
 from cli.exits import ApiProblem, Exit, Unreachable
 from cli.screen import Screen
 from cli.session import Session
@@ -108,7 +108,7 @@ class Chat:
     async def _turn(self, conversation: str, text: str) -> None:
         """Send a message and see its turn to the end; sent again under the same key if the connection breaks."""
         await self._followed.wait()
-        body = {**message_body(self._session, conversation, text), "idempotency_key": uuid.uuid4().hex}
+        body = {**turn_request(self._session, conversation, text), "idempotency_key": uuid.uuid4().hex}
         give_up = time.monotonic() + _PATIENCE_S
         while True:
             try:
@@ -128,18 +128,16 @@ class Chat:
 
     async def _stream(self, body: Mapping[str, object]) -> None:
         url = ""
-        try:
+        with contextlib.suppress(Unreachable):
             async with self._api.events("POST", "/v1/turns", body) as events:
                 async for event in events:
                     url = event.data.get("turn_url", url)
                     if event.name in ("answer", "failed"):
                         self._hear(event)
                         return
+        if not url:
             raise Unreachable(self._api.address)
-        except Unreachable:
-            if not url:
-                raise
-            await self._catch_up(url)
+        await self._catch_up(url)
 
     async def _catch_up(self, url: str) -> None:
         """The stream broke after the message was accepted: it is safe, and its turn is asked for until it has ended."""

@@ -24,14 +24,16 @@ def asked_language(argv: Sequence[str]) -> str:
 def build_parser(say: Texts, *, user: str) -> argparse.ArgumentParser:
     """Build the parser; `user` is the default of `--user`."""
     parser = _parser(say, "jada", say("help.jada"), epilog=say("help.exits"))
-    commands = parser.add_subparsers(dest="command", metavar=say("help.command"), title=say("help.commands"))
+    commands = parser.add_subparsers(
+        dest="command", prog="jada", metavar=say("help.command"), title=say("help.commands")
+    )
     parsers = {
         name: commands.add_parser(name, help=say(f"help.{name}"), say=say, description=say(f"help.{name}"))
         for name in COMMANDS
     }
     for command in parsers.values():
         _common(command, say)
-    for name in ("ask", "chat", "route"):
+    for name in ("ask", "chat"):
         parsers[name].add_argument("--user", default=user, metavar="ID", help=say("help.user", user=user))
     for name in ("ask", "chat"):
         parsers[name].add_argument("--conversation", default="", metavar="ID", help=say("help.conversation"))
@@ -63,7 +65,7 @@ class _Parser(argparse.ArgumentParser):
 def _formatter(say: Texts) -> type[argparse.HelpFormatter]:
     class Formatter(argparse.RawDescriptionHelpFormatter):
         def add_usage(self, usage: object, actions: object, groups: object, prefix: str | None = None) -> None:
-            super().add_usage(usage, actions, groups, prefix or f"{say('help.usage')}: ")  # type: ignore[arg-type]
+            super().add_usage(usage, actions, groups, f"{say('help.usage')}: " if prefix is None else prefix)  # type: ignore[arg-type]
 
     return Formatter
 

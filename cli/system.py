@@ -1,7 +1,6 @@
 """Everything in one process and one event loop: the embedded NATS, all five services, the HTTP API."""
 
 import asyncio
-import ipaddress
 from pathlib import Path
 
 import msgspec
@@ -20,7 +19,7 @@ from shared.lifecycle import Runner
 from shared.logs import get_logger
 from shared.model.config import ModelConfig
 from shared.secret import Secret
-from shared.settings import Settings, SettingsError
+from shared.settings import Settings
 
 # In the order of starting; stopped the other way round, so that turns which end have their tools to the last.
 _SERVICES = (
@@ -39,7 +38,6 @@ class AllInOne:
     """The whole of Jada on one machine. `start` may be cancelled; `stop` undoes whatever was started, once."""
 
     def __init__(self, settings: Settings) -> None:
-        refuse_open_door(settings)
         self._settings = settings
         self._runners: list[Runner] = []
         self._http: HttpServer | None = None
@@ -115,22 +113,3 @@ class AllInOne:
 
     def _app(self) -> FastAPI:
         return create_app(self._agent, self.alive, self.ready, self._settings)
-
-
-def refuse_open_door(settings: Settings) -> None:
-    """`SettingsError` when the API would be open to other machines: it asks nobody for a token yet."""
-    host = settings.http.host
-    if not _is_loopback(host):
-        raise SettingsError(
-            [
-                f"http.host: {host} is reachable from other machines, and the API has no tokens yet; "
-                "use 127.0.0.1 and put a proxy that asks for a password before it"
-            ]
-        )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

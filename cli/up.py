@@ -1,6 +1,7 @@
 """`jada up`: starts everything on this machine and keeps it running until it is told to stop."""
 
 import asyncio
+import ipaddress
 import os
 import signal
 from pathlib import Path
@@ -12,7 +13,11 @@ from cli.exits import Exit
 from cli.running import Running, remove_running, write_running
 from cli.session import Session
 from cli.system import AllInOne
+from shared.embedded import DataDirectoryInUse
+from shared.errors import JadaError
+from shared.http import PortTaken
 from shared.model.config import ModelConfig
+from shared.settings import SettingsError
 
 _LOG = "jada.log"
 _POLL_S = 0.02
@@ -26,6 +31,7 @@ def run(session: Session) -> Exit:
 
 async def _up(session: Session) -> Exit:
     settings = session.settings
+    _refuse_open_door(session)
     system = AllInOne(settings)
     data = session.data_dir
     data.mkdir(parents=True, exist_ok=True)
@@ -33,7 +39,7 @@ async def _up(session: Session) -> Exit:
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     try:
-        await system.listen()
+        await _listen(session, system)
         with logging_to(data / _LOG, level=settings.log.level, verbose=session.args.verbose):
             await _serve(session, system, stop)
             await system.stop()
@@ -41,6 +47,30 @@ async def _up(session: Session) -> Exit:
         await system.stop()
         remove_running(data, pid=os.getpid())
     return Exit.OK
+
+
+def _refuse_open_door(session: Session) -> None:
+    """The API asks nobody for a token yet, so it must not be open to other machines."""
+    host = session.settings.http.host
+    if not _is_loopback(host):
+        raise SettingsError([session.say("up.open_door", host=host)])
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+async def _listen(session: Session, system: AllInOne) -> None:
+    settings = session.settings
+    try:
+        await system.listen()
+    except DataDirectoryInUse as exc:
+        raise JadaError(session.say("up.data_in_use", data=session.data_dir)) from exc
+    except PortTaken as exc:
+        raise JadaError(session.say("up.port_taken", host=settings.http.host, port=settings.http.port)) from exc
 
 
 async def _serve(session: Session, system: AllInOne, stop: asyncio.Event) -> None:
@@ -69,7 +99,7 @@ async def _start(session: Session, system: AllInOne) -> None:
         if not services.done():
             _say(session, session.say("up.waiting", url=session.settings.bus.url or "nats"))
         await services
-        while system.ready() or (model := system.model) is None:
+        while system.ready() or (model := system.model) is None:  # noqa: ASYNC110 - nobody announces readiness
             await asyncio.sleep(_POLL_S)
     finally:
         services.cancel()

@@ -16,8 +16,12 @@ from shared.errors import JadaError
 Checks = Callable[[], dict[str, str]]
 
 
-def health_routes(alive: Checks, ready: Checks) -> APIRouter:
-    """`/healthz` (can this process make progress), `/readyz` (can it do its work, else why not), `/metrics`."""
+def health_routes(alive: Checks, ready: Checks, degraded: Checks = dict) -> APIRouter:
+    """`/healthz`, `/readyz` and `/metrics`.
+
+    Healthy: this process makes progress. Ready: it can do its work, else why not; `degraded` names what is missing
+    that it can work without.
+    """
     router = APIRouter()
 
     @router.get("/healthz", include_in_schema=False)
@@ -28,7 +32,8 @@ def health_routes(alive: Checks, ready: Checks) -> APIRouter:
     @router.get("/readyz", include_in_schema=False)
     async def readyz() -> JSONResponse:
         problems = ready()
-        return JSONResponse({"ready": not problems, "problems": problems}, status_code=503 if problems else 200)
+        report = {"ready": not problems, "problems": problems, "degraded": degraded()}
+        return JSONResponse(report, status_code=503 if problems else 200)
 
     @router.get("/metrics", include_in_schema=False)
     async def metrics() -> PlainTextResponse:
@@ -37,10 +42,10 @@ def health_routes(alive: Checks, ready: Checks) -> APIRouter:
     return router
 
 
-def health_app(name: str, alive: Checks, ready: Checks) -> FastAPI:
+def health_app(name: str, alive: Checks, ready: Checks, degraded: Checks = dict) -> FastAPI:
     """The HTTP side of a service that has no API of its own."""
     app = FastAPI(title=f"jada {name}", docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(health_routes(alive, ready))
+    app.include_router(health_routes(alive, ready, degraded))
     return app
 
 

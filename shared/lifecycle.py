@@ -44,7 +44,11 @@ class Service(Protocol):
         ...
 
     def problems(self) -> dict[str, str]:
-        """Dependencies that are missing right now, by name; empty when the service can do its work."""
+        """What keeps the service from its work right now, by name; empty when nothing does."""
+        ...
+
+    def degraded(self) -> dict[str, str]:
+        """What is missing that the service can work without, by name."""
         ...
 
 
@@ -101,7 +105,14 @@ class Runner:
             return {f"{self.name}.nats": "not connected yet"}
         if not self._bus.connected:
             return {f"{self.name}.nats": "connection lost, reconnecting"}
-        return {f"{self.name}.{key}": why for key, why in self.service.problems().items()}
+        return self._named(self.service.problems())
+
+    def degraded(self) -> dict[str, str]:
+        """What this service works without, if anything."""
+        return self._named(self.service.degraded()) if self.service is not None else {}
+
+    def _named(self, found: dict[str, str]) -> dict[str, str]:
+        return {f"{self.name}.{key}": why for key, why in found.items()}
 
 
 async def _connect_patiently(connect: Connect, settings: Settings, name: str) -> Bus:
@@ -135,7 +146,7 @@ MakeApp = Callable[[Runner, Settings], FastAPI]
 def only_health(runner: Runner, settings: Settings) -> FastAPI:
     """The HTTP side of a service without an API."""
     del settings
-    return health_app(runner.name, runner.alive, runner.ready)
+    return health_app(runner.name, runner.alive, runner.ready, runner.degraded)
 
 
 async def run(runner: Runner, settings: Settings, *, app: FastAPI, port: int) -> None:

@@ -45,7 +45,10 @@ def page() -> str:
     parts = [head("metrics")]
     for module in modules():
         title = module.__name__.removesuffix(".metrics").rpartition(".")[2]
-        rows = [(code(m.name), m.kind, ", ".join(map(code, m.labels)), m.help.replace("<", "&lt;")) for m in metrics_of(module)]
+        rows = [
+            (code(m.name), m.kind, ", ".join(map(code, m.labels)), m.help.replace("<", "&lt;"))
+            for m in metrics_of(module)
+        ]
         parts += [
             f"## {title}\n",
             f"{sentence(inspect.getdoc(module))}\n",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from services.agent.routing import Router
 from services.agent.toolbox import Toolbox
 from shared.bus import Bus
 from shared.clock import Clock
@@ -30,3 +31,4 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     owner: str
     find_profile: FindProfile
     toolbox: Callable[[], Toolbox]
+    router: Router

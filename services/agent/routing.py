@@ -1,8 +1,8 @@
 """Asking the router which tool groups a turn needs; without a router, every group."""
 
 from services.agent import metrics
-from services.agent.ports import Ports
 from shared import subjects
+from shared.bus import Bus
 from shared.conversation.fold import Conversation, Turn
 from shared.errors import BusUnavailable, Malformed
 from shared.logs import get_logger
@@ -38,17 +38,30 @@ def route_request(state: Conversation, inputs: list[int], profile: Profile, allo
     )
 
 
-async def route(ports: Ports, question: RouteRequest) -> RouteDecision:
-    """The router's decision, or every allowed group when it does not answer in time: degraded, never blocked."""
-    if not question.allowed:
-        return RouteDecision(layer="fixed", groups=[], reason="no tool group is available")
-    try:
-        data = await ports.bus.request(subjects.ROUTE, question, timeout_s=ports.settings.agent.route_timeout_s)
-        decision = messages.decisions.decode(data)
-    except (BusUnavailable, Malformed) as exc:
-        log.warning("route.unavailable", error=str(exc))
-        decision = None
-    if not isinstance(decision, RouteDecision):
-        decision = RouteDecision(layer="fixed", groups=question.allowed, reason="the router did not answer")
-    metrics.ROUTES.labels(decision.layer).inc()
-    return decision
+class Router:
+    """Asks the router service. `answers` tells whether it did, the last time it was asked."""
+
+    def __init__(self, bus: Bus, *, timeout_s: float) -> None:
+        self._bus = bus
+        self._timeout_s = timeout_s
+        self.answers = True
+
+    async def route(self, question: RouteRequest) -> RouteDecision:
+        """The router's decision, or every allowed group when it does not answer in time: degraded, never blocked."""
+        if not question.allowed:
+            return RouteDecision(layer="fixed", groups=[], reason="no tool group is available")
+        decision = await self._ask(question)
+        self.answers = decision is not None
+        if decision is None:
+            decision = RouteDecision(layer="fixed", groups=question.allowed, reason="the router did not answer")
+        metrics.ROUTES.labels(decision.layer).inc()
+        return decision
+
+    async def _ask(self, question: RouteRequest) -> RouteDecision | None:
+        try:
+            data = await self._bus.request(subjects.ROUTE, question, timeout_s=self._timeout_s)
+            decision = messages.decisions.decode(data)
+        except (BusUnavailable, Malformed) as exc:
+            log.warning("route.unavailable", error=str(exc))
+            return None
+        return decision if isinstance(decision, RouteDecision) else None

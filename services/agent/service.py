@@ -8,6 +8,7 @@ import httpx
 
 from services.agent.ports import Ports
 from services.agent.profile_files import ProfileFiles
+from services.agent.routing import Router
 from services.agent.sessions import Sessions
 from services.agent.toolbox import Toolbox
 from shared import ids
@@ -37,6 +38,7 @@ class AgentService:
         self.settings = context.settings
         self.catalog: Mirror[GroupDeclared] = Mirror(context.bus, "catalog", _decode_group)
         self.profiles: Mirror[Profile] = Mirror(context.bus, "profiles", decode_profile)
+        self.router = Router(context.bus, timeout_s=context.settings.agent.route_timeout_s)
         self._profile_files = ProfileFiles(context.bus, context.settings.agent)
         self.model: OpenAIChat | None = None
         self._toolbox = Toolbox([])
@@ -59,6 +61,7 @@ class AgentService:
             owner=f"{socket.gethostname()}.{os.getpid()}.{ids.uuid7()[-8:]}",
             find_profile=self.find_profile,
             toolbox=self.toolbox,
+            router=self.router,
         )
         self._sessions = Sessions(ports)
         self._worker = Worker(
@@ -86,12 +89,18 @@ class AgentService:
         return self._worker.alive_at if self._worker else time.monotonic()
 
     def problems(self) -> dict[str, str]:
-        """What turns lack right now. They run all the same: without tools, or without a router on every group."""
-        found = {}
+        """Without a default profile no turn can run."""
         if self.find_profile(self.settings.agent.default_profile) is None:
-            found["profiles"] = f"no profile {self.settings.agent.default_profile!r}: add it to the profiles folder"
+            return {"profiles": f"no profile {self.settings.agent.default_profile!r}: add it to the profiles folder"}
+        return {}
+
+    def degraded(self) -> dict[str, str]:
+        """Turns run all the same: without tools, or on every group."""
+        found = {}
         if not self.catalog.values:
-            found["tools"] = "no tool worker has declared its groups yet"
+            found["tools"] = "no tool worker has declared its groups yet: turns run without tools"
+        if not self.router.answers:
+            found["router"] = "no router answered the last question: every tool group is offered"
         return found
 
     def find_profile(self, name: str) -> Profile | None:

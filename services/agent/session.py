@@ -8,7 +8,7 @@ from services.agent.arrivals import next_inputs
 from services.agent.listening import Listening
 from services.agent.ports import Ports, UnknownProfile
 from services.agent.render import History
-from services.agent.routing import route, route_request
+from services.agent.routing import route_request
 from services.agent.turn import TurnRunner
 from shared import ids
 from shared.buckets import Bucket
@@ -148,7 +148,8 @@ class Session:
         profile = self._profile_of(inputs)
         allowed = self._ports.toolbox().allowed(profile.groups)
         decision, _ = await asyncio.gather(
-            route(self._ports, route_request(self._state, inputs, profile, allowed)), self._note_members(inputs)
+            self._ports.router.route(route_request(self._state, inputs, profile, allowed)),
+            self._note_members(inputs),
         )
         started = TurnStarted(
             turn_id=ids.turn_id(inputs[0]),

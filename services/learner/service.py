@@ -54,6 +54,10 @@ class LearnerService:
         """Nothing keeps the learner from work but the bus."""
         return {}
 
+    def degraded(self) -> dict[str, str]:
+        """It depends on nothing it could work without."""
+        return {}
+
     async def _handle(self, delivery: Delivery) -> None:
         event = messages.events.decode(delivery.data)
         if not isinstance(event, TurnEnded) or not worth_studying(event):

@@ -39,6 +39,10 @@ class SchedulerService:
         """Nothing keeps the scheduler from work but the bus."""
         return {}
 
+    def degraded(self) -> dict[str, str]:
+        """It depends on nothing it could work without."""
+        return {}
+
     async def _handle(self, delivery: Delivery) -> None:
         firing = messages.firings.decode(delivery.data)
         match firing:

@@ -83,6 +83,10 @@ class ToolsService:
         """Nothing keeps a worker from work but the bus."""
         return {} if self._workers else {"groups": "none of this worker's groups is configured"}
 
+    def degraded(self) -> dict[str, str]:
+        """It depends on nothing it could work without."""
+        return {}
+
     async def _declare(self, declared: GroupDeclared) -> None:
         """Tell everybody what this group offers; an unchanged declaration is not written again."""
         bucket = Bucket(self._bus, "catalog")

@@ -37,7 +37,19 @@ PURE = (
     "shared/when/*.py",
 )
 PURE_MODULES = [path for pattern in PURE for path in sorted(ROOT.glob(pattern))]
-EFFECTS = ("asyncio", "httpx", "nats", "os", "random", "secrets", "shared.bus", "socket", "subprocess", "threading", "time")
+EFFECTS = (
+    "asyncio",
+    "httpx",
+    "nats",
+    "os",
+    "random",
+    "secrets",
+    "shared.bus",
+    "socket",
+    "subprocess",
+    "threading",
+    "time",
+)
 CLOCKS = {"now", "utcnow", "today", "uuid7", "print", "input"}
 MAIN_LINES = 40
 
@@ -104,7 +116,9 @@ def test_metrics_are_defined_in_metrics_modules(path: Path) -> None:
 
 @pytest.mark.parametrize("path", modules("shared", "services"), ids=name_of)
 def test_only_command_lines_print(path: Path) -> None:
-    assert [node.lineno for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call) and called(node) == "print"] == []
+    assert [
+        node.lineno for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call) and called(node) == "print"
+    ] == []
 
 
 @every_module
@@ -114,7 +128,9 @@ def test_no_error_is_swallowed(path: Path) -> None:
 
 def _swallows(node: ast.AST) -> list[int]:
     match node:
-        case ast.ExceptHandler(type=None | ast.Name(id="Exception" | "BaseException"), body=[ast.Pass() | ast.Continue()]):
+        case ast.ExceptHandler(
+            type=None | ast.Name(id="Exception" | "BaseException"), body=[ast.Pass() | ast.Continue()]
+        ):
             return [node.lineno]
         case ast.Call(args=[*_, ast.Name(id="Exception" | "BaseException")]) if called(node) == "suppress":
             return [node.lineno]

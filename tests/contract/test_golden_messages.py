@@ -16,7 +16,9 @@ from tests.contract.golden import CASES, FAMILIES, IDS, TREES, TYPES, data_of, f
 
 every_case = pytest.mark.parametrize(("codec", "tag"), CASES, ids=IDS)
 HOLOGRAM = {"type": "hologram", "mesh": "casa.glb"}
-WITH_PARTS = [(codec, tag, key) for codec, tag in CASES for key in ("content", "attachments") if key in TREES.get(tag, {})]
+WITH_PARTS = [
+    (codec, tag, key) for codec, tag in CASES for key in ("content", "attachments") if key in TREES.get(tag, {})
+]
 
 
 def test_every_message_has_a_golden_file_and_every_golden_file_a_message() -> None:
@@ -79,7 +81,9 @@ def test_fields_of_a_newer_version_are_ignored_at_every_level(codec: Codec[Any],
 
 def _widen(value: Any, tree: Any) -> Any:
     if isinstance(value, msgspec.Struct):
-        known = {f.encode_name: _widen(getattr(value, f.name), tree[f.encode_name]) for f in msgspec.structs.fields(value)}
+        known = {
+            f.encode_name: _widen(getattr(value, f.name), tree[f.encode_name]) for f in msgspec.structs.fields(value)
+        }
         return {**tree, **known, "added_later": {"deep": [1]}}
     if isinstance(value, list):
         return [_widen(inner, inner_tree) for inner, inner_tree in zip(value, tree, strict=True)]
@@ -94,7 +98,9 @@ def test_a_message_of_an_unknown_kind_is_kept_as_it_is(codec: Codec[Any]) -> Non
     assert codec.decode(data) == Unknown(type="log.turn_forked", raw=data)
 
 
-@pytest.mark.parametrize(("codec", "tag", "key"), WITH_PARTS, ids=[f"{t}-{k}-{i}" for i, (_, t, k) in enumerate(WITH_PARTS)])
+@pytest.mark.parametrize(
+    ("codec", "tag", "key"), WITH_PARTS, ids=[f"{t}-{k}-{i}" for i, (_, t, k) in enumerate(WITH_PARTS)]
+)
 def test_a_content_part_of_an_unknown_kind_becomes_opaque_and_the_rest_stays(
     codec: Codec[Any], tag: str, key: str
 ) -> None:
@@ -171,7 +177,9 @@ _json = st.recursive(
 )
 
 
-@given(tag=st.sampled_from(sorted(TREES)), change=st.dictionaries(st.text(max_size=8), _json, max_size=2), data=st.data())
+@given(
+    tag=st.sampled_from(sorted(TREES)), change=st.dictionaries(st.text(max_size=8), _json, max_size=2), data=st.data()
+)
 def test_no_change_of_a_message_breaks_a_reader(tag: str, change: dict[str, Any], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(TREES[tag])))
     tree = {**TREES[tag], name: data.draw(_json), **change}

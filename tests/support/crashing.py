@@ -52,7 +52,7 @@ def wire(bus: Bus, fuse: Fuse) -> None:
     publish = bus.client.publish
 
     async def watched(subject: str, payload: bytes = b"", **options: Any) -> None:
-        effect = subject.startswith(_EFFECTS) and not subject.startswith("tool.cancel.") and payload != b"+WPI"
+        effect = subject.startswith(_EFFECTS) and payload != b"+WPI"
         if effect and fuse.burn("before"):
             os.kill(os.getpid(), signal.SIGKILL)
         await publish(subject, payload, **options)

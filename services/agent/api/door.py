@@ -24,7 +24,7 @@ from shared.settings.schema import Intake
 _FACTS_KEPT = 1000
 
 
-class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+class Stored(msgspec.Struct, frozen=True, kw_only=True):
     """A stored message: from here on it cannot be lost."""
 
     message_id: str
@@ -88,17 +88,17 @@ async def check_message(backend: Backend, files: KnownFiles, request: TurnReques
     )
 
 
-async def store_message(bus: Bus, conversation_id: str, message: UserMessage) -> Accepted:
+async def store_message(bus: Bus, conversation_id: str, message: UserMessage) -> Stored:
     """Store a checked message once; `Rejected` (409) when its id already stands for another one.
 
     The broker remembers ids for `bus.duplicate_window_s`.
     """
     storage_id = message.message_id
     while True:
-        stored = await put_input(bus, conversation_id, message, message_id=storage_id)
-        if not stored.duplicate:
-            return Accepted(message_id=message.message_id, input_seq=stored.seq)
-        earlier = await _earlier(bus, stored.seq)
+        put = await put_input(bus, conversation_id, message, message_id=storage_id)
+        if not put.duplicate:
+            return Stored(message_id=message.message_id, input_seq=put.seq)
+        earlier = await _earlier(bus, put.seq)
         if earlier is not None:
             if not _same(earlier, message):
                 raise Rejected(
@@ -106,9 +106,9 @@ async def store_message(bus: Bus, conversation_id: str, message: UserMessage) ->
                     "the key was used for another message of this conversation",
                     status=409,
                 )
-            return Accepted(message_id=message.message_id, input_seq=stored.seq)
+            return Stored(message_id=message.message_id, input_seq=put.seq)
         # The broker still knows the id, but the conversation was deleted since: this is a new message.
-        storage_id = f"{message.message_id}.{stored.seq}"
+        storage_id = f"{message.message_id}.{put.seq}"
 
 
 def _message_id(request: TurnRequest) -> str:

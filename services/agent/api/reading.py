@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
 from services.agent.api.shapes import TurnView
-from services.agent.api.views import accepted_view, turn_view
+from services.agent.api.views import accepted_view, takes, turn_view
 from shared import ids, subjects
 from shared.bus import Bus
 from shared.conversation.fold import Conversation, Turn
@@ -12,7 +12,7 @@ from shared.conversation.log import STREAM, read_event
 from shared.direct import StoredMessage
 from shared.errors import Rejected
 from shared.messages.base import Unknown
-from shared.messages.conversation import ConversationEvent, ModelReplied, TurnEnded, TurnStarted
+from shared.messages.conversation import ConversationEvent
 
 T = TypeVar("T")
 _PAGE = 200
@@ -70,15 +70,6 @@ async def read_turn(bus: Bus, conversation_id: str, seq: int) -> TurnView | None
 def unknown_turn() -> Rejected:
     """There is no such turn (any more)."""
     return Rejected("unknown-turn", "no turn or input has this id", status=404)
-
-
-def takes(event: ConversationEvent | Unknown, seq: int) -> str:
-    """The id of the turn that takes the input at `seq` by this event; empty when it does not."""
-    match event:
-        case TurnStarted() | ModelReplied() | TurnEnded() if seq in event.inputs:
-            return event.turn_id
-        case _:
-            return ""
 
 
 def _first_input_of_taker(event: ConversationEvent | Unknown, seq: int) -> int | None:

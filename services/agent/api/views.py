@@ -26,6 +26,7 @@ from shared.messages.conversation import (
     ModelReplied,
     ToolFinished,
     TurnEnded,
+    TurnStarted,
     UserMessage,
 )
 from shared.messages.parts import BlobRef, Opaque, plain_text
@@ -118,6 +119,15 @@ def event_view(stored: StoredMessage) -> EventView:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         event = msgspec.Raw(b'{"type":"unreadable"}')
     return EventView(seq=stored.seq, kind=stored.subject.rpartition(".")[2], event=event)
+
+
+def takes(event: ConversationEvent | Unknown, seq: int) -> str:
+    """The id of the turn that takes the input at `seq` by this event; empty when it does not."""
+    match event:
+        case TurnStarted() | ModelReplied() | TurnEnded() if seq in event.inputs:
+            return event.turn_id
+        case _:
+            return ""
 
 
 def file_view(ref: BlobRef) -> FileView:

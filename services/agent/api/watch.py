@@ -8,13 +8,13 @@ from the stream, in its order and with its sequences. Nothing queues here but th
 import asyncio
 import contextlib
 import time
-from collections import OrderedDict
 
 import msgspec
 import nats.errors
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
+from services.agent.api.narrate import LiveText
 from shared import subjects
 from shared.bus import MSG_ID, Bus
 from shared.conversation.log import STREAM
@@ -27,8 +27,6 @@ from shared.messages.live import Delta, Reset
 _PAGE = 100
 # A message is heard a moment before it can be read: the first look comes at once, others follow until it is there.
 _FIRST_RETRY_S = 0.004
-_MAX_STEPS_HELD = 8
-_MAX_CHARS_HELD = 100_000
 _ENDED = b'"log.turn_ended"'
 
 log = get_logger()
@@ -39,38 +37,6 @@ class News(msgspec.Struct, frozen=True):
 
     stored: list[StoredMessage]
     live: list[Delta | Reset]
-
-
-class LiveText:
-    """Deltas not taken yet, joined by step: a slow reader gets larger ones. Beyond the bound text is dropped."""
-
-    def __init__(self) -> None:
-        self._steps: OrderedDict[tuple[str, int], Delta | Reset] = OrderedDict()
-
-    def add(self, event: Delta | Reset) -> None:
-        """Keep a delta or a reset; a reset voids the text held of its step."""
-        key = (event.turn_id, event.step)
-        held = self._steps.get(key)
-        if isinstance(event, Reset):
-            self._steps[key] = event
-        elif isinstance(held, Delta):
-            joined = (held.text + event.text)[:_MAX_CHARS_HELD]
-            self._steps[key] = msgspec.structs.replace(held, text=joined)
-        elif isinstance(held, Reset):
-            # A new key after the reset, so that both are told.
-            self._steps.pop(key)
-            self._steps[event.turn_id, -event.step] = held
-            self._steps[key] = event
-        else:
-            self._steps[key] = event
-        while len(self._steps) > _MAX_STEPS_HELD:
-            self._steps.popitem(last=False)
-
-    def take(self) -> list[Delta | Reset]:
-        """Everything held, which is then forgotten."""
-        taken = list(self._steps.values())
-        self._steps.clear()
-        return taken
 
 
 class Watch:
