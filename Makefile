@@ -15,7 +15,7 @@ DEV_STAMP := $(VENV)/installed-dev
 	bench docs lock clean
 
 help: ## Show this help.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 
 run: $(RUN_STAMP) ## Start everything on this machine; Ctrl-C stops it.

@@ -1,7 +1,6 @@
 """Tool calls out, outcomes back."""
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -76,22 +75,12 @@ class Dispatcher:
         await self._ports.bus.append(subjects.tool_job(call.group, call.name), job, msg_id=call.call_id)
 
     async def _wait_for_news(self) -> None:
-        self._listening.result.clear()
-        waits = [
-            asyncio.ensure_future(self._listening.result.wait()),
-            asyncio.ensure_future(self._listening.cancel.wait()),
-        ]
+        self._listening.news.clear()
         try:
-            done, _ = await asyncio.wait(
-                waits, timeout=self._ports.settings.agent.poll_s, return_when=asyncio.FIRST_COMPLETED
-            )
-        finally:
-            for wait in waits:
-                wait.cancel()
-        if not done:
+            await asyncio.wait_for(self._listening.news.wait(), self._ports.settings.agent.poll_s)
+        except TimeoutError:
             # Nothing heard for a while: a result may have been missed over a reconnection.
-            with contextlib.suppress(TimeoutError):
-                await self._log.refresh_results()
+            await self._log.refresh_results()
 
     def _give_up_at(self, call: CallRequested, began: datetime) -> datetime:
         """A job may wait in the queue, run for its deadline, and be redelivered once if its worker dies."""

@@ -19,14 +19,15 @@ class Listening:
     """Core subscriptions to one conversation, while this process owns it.
 
     Results are folded into `state` at once. Inputs only raise a flag: their sequence is read from the stream.
-    A message missed over a reconnection is found by the turn's regular look at the log.
+    `news` is set with each result and each cancel request, `cancel` with the latter only. A result missed over a
+    reconnection is found by the turn's regular look at the log, a cancel request when it is delivered.
     """
 
     def __init__(self, bus: Bus, state: Conversation) -> None:
         self._bus = bus
         self._state = state
         self._subscriptions: list[Subscription] = []
-        self.result = asyncio.Event()
+        self.news = asyncio.Event()
         self.cancel = asyncio.Event()
         self.new_input = False
 
@@ -50,7 +51,7 @@ class Listening:
             return  # the reader of the log reports it
         if isinstance(event, ToolFinished):
             self._state.apply(0, event)
-            self.result.set()
+            self.news.set()
 
     async def _on_input(self, message: Msg) -> None:
         with contextlib.suppress(Malformed):
@@ -61,3 +62,4 @@ class Listening:
         self.new_input = True
         if isinstance(event, CancelRequested):
             self.cancel.set()
+            self.news.set()

@@ -15,6 +15,8 @@ OURS = {"shared", "services", "cli", "bench", "docs", "tests"}
 # FastAPI is made of it and shows its classes; it is no choice of its own.
 PART_OF = {"starlette": "fastapi"}
 
+PROVIDERS = packages_distributions()
+
 
 def named(requirements: list[str]) -> set[str]:
     return {re.split(r"[\s<>=!~;\[]", requirement, maxsplit=1)[0] for requirement in requirements}
@@ -46,6 +48,10 @@ def test_a_dependency_is_explained_with_its_licence_and_alternative(package: str
 def test_what_a_module_imports_is_declared(path: Path) -> None:
     tops = {name.partition(".")[0] for name in imports_of(path)} - OURS - set(sys.stdlib_module_names)
     allowed = RUNTIME if path.relative_to(ROOT).parts[0] in ("shared", "services", "cli") else RUNTIME | DEVELOPMENT
-    providers = packages_distributions()
-    undeclared = [top for top in tops if not {PART_OF.get(top, top), *providers.get(top, [])} & allowed]
+    undeclared = [top for top in tops if not _packages(top) & allowed]
     assert sorted(undeclared) == []
+
+
+def _packages(top: str) -> set[str]:
+    names = {PART_OF.get(top, top), *PROVIDERS.get(top, [])}
+    return {re.sub(r"[-_.]+", "-", name).lower() for name in names}

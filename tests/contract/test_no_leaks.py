@@ -11,9 +11,9 @@ from shared.settings.docs import example, page
 from tests.contract.source import ROOT, files, name_of
 
 # A folder of somebody's machine, an address of a package index: neither helps anybody else.
-MACHINE = re.compile(r"(?<![\w.~-])/(?:Users|home/(?!jada|nonroot)|work|root)/\w|/tmp/(?:bash|v/)")  # noqa: S108
+MACHINE = re.compile(r"(?<![\w.~-])/(?:Users|home/(?!jada|nonroot)|work|root)/\w|/tmp/(?:bash|v/)")
 INDEX = re.compile(
-    r"(?:extra.)?index[-_]url\b|pythonhosted\.org|pypi\.org/simple|registry\.(?:npmjs|yarnpkg)"
+    r"(?<!emit-)index[-_]url\b|pythonhosted\.org|pypi\.org/simple|registry\.(?:npmjs|yarnpkg)"
     r"|https?://[\w.-]*(?:artifactory|nexus|devpi|mirror)",
     re.IGNORECASE,
 )

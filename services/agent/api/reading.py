@@ -1,9 +1,10 @@
 """Reading conversations for callers: a turn by its handle, and pages of events from the newest backwards."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
-from services.agent.api.shapes import TurnView
+from services.agent.api.shapes import FINAL, TurnView
 from services.agent.api.views import accepted_view, takes, turn_view
 from shared import ids, subjects
 from shared.bus import Bus
@@ -17,6 +18,8 @@ from shared.messages.conversation import ConversationEvent
 T = TypeVar("T")
 _PAGE = 200
 _FIRST_WINDOW = 512
+_BEHIND_TRIES = 20
+_BEHIND_PAUSE_S = 0.02
 _MAX_SEQ = 2**63 - 1
 
 
@@ -65,6 +68,16 @@ async def read_turn(bus: Bus, conversation_id: str, seq: int) -> TurnView | None
     if turn is not None:
         return turn_view(state, turn)
     return accepted_view(conversation_id, seq) if seq in state.inputs else None
+
+
+async def read_ended_turn(bus: Bus, conversation_id: str, seq: int) -> TurnView | None:
+    """As `read_turn`, for a turn that is known to have ended: another replica of the stream may be a moment behind."""
+    for _ in range(_BEHIND_TRIES):
+        view = await read_turn(bus, conversation_id, seq)
+        if view is not None and view.status in FINAL:
+            return view
+        await asyncio.sleep(_BEHIND_PAUSE_S)
+    return view
 
 
 def unknown_turn() -> Rejected:

@@ -8,7 +8,7 @@ from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from services.agent.api.narrate import Narrator, Told
-from services.agent.api.reading import read_turn
+from services.agent.api.reading import read_ended_turn
 from services.agent.api.shapes import View
 from services.agent.api.watch import Watch
 from shared import ids
@@ -106,5 +106,5 @@ def _numbered(told: list[Told], seq: int) -> list[tuple[Told, int]]:
 
 
 async def _chunk(bus: Bus, conversation_id: str, told: Told, event_id: int) -> bytes:
-    body = told.body or await read_turn(bus, conversation_id, ids.first_input_of(told.turn_id))
+    body = told.body or await read_ended_turn(bus, conversation_id, ids.first_input_of(told.turn_id))
     return encode_event(told.name, body, event_id=event_id) if body is not None else KEEP_ALIVE

@@ -8,7 +8,7 @@ from services.agent.api.backend import Backend
 from services.agent.api.bodies import TurnRequest, body_schema, decode_body
 from services.agent.api.door import KnownFiles, Stored, check_message, store_message
 from services.agent.api.narrate import Accepted, Narrator
-from services.agent.api.reading import find_turn, unknown_turn
+from services.agent.api.reading import find_turn, read_ended_turn, read_turn, unknown_turn
 from services.agent.api.replies import json_response, responses
 from services.agent.api.shapes import FINAL, TurnView
 from services.agent.api.sse import EventStream, encode_event, narrated
@@ -44,13 +44,14 @@ def routes(backend: Backend, files: KnownFiles) -> APIRouter:
             if live:
                 return _stream(backend, wanted.conversation_id, watch, stored)
             wait_s = min(wanted.wait_s, settings.http.wait_max_s)
-            await _until_ended(watch, stored.input_seq, wait_s, request)
+            ended = await _until_ended(watch, stored.input_seq, wait_s, request)
         except BaseException:
             await watch.close()
             raise
         await watch.close()
-        view = await find_turn(bus, str(stored.input_seq))
-        if view.status in FINAL:
+        read = read_ended_turn if ended else read_turn
+        view = await read(bus, wanted.conversation_id, stored.input_seq)
+        if view is not None and view.status in FINAL:
             return json_response(view)
         accepted = _accepted(stored)
         return json_response(accepted, 202, headers={"Location": accepted.turn_url})
@@ -86,8 +87,8 @@ def _stream(backend: Backend, conversation_id: str, watch: Watch, stored: Stored
     return EventStream(events, watch.close)
 
 
-async def _until_ended(watch: Watch, seq: int, wait_s: float, request: Request) -> None:
-    """Return when a turn that covers the input has ended, when the time is over, or when nobody waits any more.
+async def _until_ended(watch: Watch, seq: int, wait_s: float, request: Request) -> bool:
+    """Whether a turn that covers the input has ended; False when the time is over or nobody waits any more.
 
     The turn may run in another process: what counts is the log.
     """
@@ -97,6 +98,7 @@ async def _until_ended(watch: Watch, seq: int, wait_s: float, request: Request) 
         for stored in news.stored:
             event = read_event(stored)
             if isinstance(event, TurnEnded) and takes(event, seq):
-                return
+                return True
         if await request.is_disconnected():
-            return
+            break
+    return False
