@@ -48,7 +48,7 @@ fmt: $(DEV_STAMP) ## Format, and fix what can be fixed.
 	$(BIN)/ruff check --fix .
 
 check: test ## As test, and that generated documents are up to date.
-	$(BIN)/python -m shared.settings.docs --check
+	$(BIN)/python -m docs.generate --check
 
 test-unit: $(DEV_STAMP) ## Pure tests and contracts; seconds.
 	$(BIN)/pytest -q tests/unit tests/contract
@@ -66,7 +66,7 @@ bench: $(DEV_STAMP) ## What a turn costs on this machine.
 	$(BIN)/python -m bench.turn --json
 
 docs: $(DEV_STAMP) ## Write the generated documents.
-	$(BIN)/python -m shared.settings.docs --write
+	$(BIN)/python -m docs.generate --write
 
 lock: $(DEV_STAMP) ## Look for newer versions and write both locks.
 	$(PIP_INSTALL) pip-tools

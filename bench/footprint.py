@@ -1,7 +1,6 @@
 """Memory of everything in one process, nats-server included, after it has worked a little."""
 
 import re
-from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -16,25 +15,23 @@ TURNS = 20
 
 
 class Footprint(msgspec.Struct, frozen=True):
-    """Resident MB of the process and of its nats-server, at rest and after some turns; `module` is what ran."""
+    """Resident MB of `jada up` and of its nats-server, at rest and after some turns."""
 
-    module: str
     at_rest: dict[str, float]
     after_turns: dict[str, float]
     turns: int
 
 
 async def all_in_one(folder: Path) -> Footprint:
-    """Start everything in one process, run turns through it, and weigh it."""
-    module, arguments = ("cli.main", ["up"]) if find_spec("cli.mainX") else ("bench.all_in_one", [])
+    """Start `jada up`, run turns through it, and weigh it."""
     port = free_port()
     async with model_server(folder) as model_url:
         env = environment(JADA_DATA=str(folder / "data"), JADA_HTTP_PORT=str(port), **model_settings(model_url, folder))
-        async with python("all", module, *arguments, env=env, folder=folder) as process:
-            await ready("all", f"http://127.0.0.1:{port}/readyz", folder)
+        async with python("all", "cli.main", "up", env=env, folder=folder) as process:
+            await ready(process, f"http://127.0.0.1:{port}/readyz", folder)
             at_rest = _weigh(process)
             await _work((folder / "data/nats.conf").read_text(encoding="utf-8"))
-            return Footprint(module, at_rest, _weigh(process), TURNS)
+            return Footprint(at_rest, _weigh(process), TURNS)
 
 
 def _weigh(process: Running) -> dict[str, float]:
@@ -52,6 +49,6 @@ async def _work(config: str) -> None:
     try:
         watch = Watch(bus)
         await watch.start()
-        await run_turns(watch, new("all"), TURNS)
+        await run_turns(watch, new("all"), range(TURNS))
     finally:
         await bus.close()

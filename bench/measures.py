@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import median
 
 import msgspec
 
@@ -43,16 +42,15 @@ def ratio(measured: float, reference: float) -> float:
     return round(measured / reference, 2)
 
 
-def growth(series: Sequence[float], block: int) -> tuple[float, float]:
-    """The medians of the first and the last `block` values."""
-    if len(series) < 2 * block:
-        raise ValueError(f"{len(series)} values hold no two blocks of {block}")
-    return median(series[:block]), median(series[-block:])
-
-
 def per_turn_ms(before: Mapping[str, float], after: Mapping[str, float], turns: int) -> dict[str, float]:
     """What each process used between two readings in seconds, in milliseconds per turn."""
     return {name: round((after[name] - before[name]) * 1000 / turns, 3) for name in before}
+
+
+def quietest_tenth(blocks: Sequence[Mapping[str, float]], *, leave_out: str) -> dict[str, float]:
+    """The block whose sum, one process left out, stands at the tenth percentile of all."""
+    sums = [sum(value for name, value in block.items() if name != leave_out) for block in blocks]
+    return dict(blocks[sums.index(percentile(sums, 0.1))])
 
 
 def record_bytes(subject: str, headers: Mapping[str, str], data: bytes) -> int:

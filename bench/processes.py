@@ -79,19 +79,19 @@ async def python(
         await _end(process)
 
 
-async def ready(name: str, url: str, folder: Path) -> None:
-    """Wait until `url` answers 200."""
+async def ready(process: Running, url: str, folder: Path) -> None:
+    """Wait until `url` answers 200; `NotReady` when the process ends before, or takes too long."""
     last = "no answer"
     deadline = asyncio.get_running_loop().time() + _READY_WITHIN_S
     async with httpx.AsyncClient(trust_env=False) as http:
-        while asyncio.get_running_loop().time() < deadline:
+        while asyncio.get_running_loop().time() < deadline and psutil.pid_exists(process.pid):
             with contextlib.suppress(httpx.RequestError):
                 response = await http.get(url)
                 if response.status_code == httpx.codes.OK:
                     return
                 last = response.text
             await asyncio.sleep(0.05)
-    raise NotReady(f"{name}: {last}\n{log_of(name, folder)[-2000:]}")
+    raise NotReady(f"{process.name}: {last}\n{log_of(process.name, folder)[-2000:]}")
 
 
 async def printed(name: str, folder: Path) -> str:

@@ -43,7 +43,7 @@ class Stack:
             **model_settings(self.model_url, self._folder),
         )
         running = await self._exits.enter_async_context(python(name, module, env=env, folder=self._folder))
-        await ready(name, f"http://127.0.0.1:{port}/readyz", self._folder)
+        await ready(running, f"http://127.0.0.1:{port}/readyz", self._folder)
         self.measured[name] = running
 
     def cpu_s(self) -> dict[str, float]:

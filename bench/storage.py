@@ -65,7 +65,7 @@ async def stored_per_turn(stack: Stack, watch: Watch, where: NextConversation, t
     await stack.learner_idle()
     taps = [await bus.subscribe("tool.*.*", tap.on_job), await bus.subscribe("conv.>", tap.on_event)]
     before = await _states(bus)
-    await run_turns(watch, where, turns)
+    await run_turns(watch, where, range(turns))
     await stack.learner_idle()
     after = await _states(bus)
     for subscription in taps:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 import msgspec
 import nats
@@ -21,7 +22,7 @@ import uvloop
 
 from bench.floor import floor
 from bench.footprint import all_in_one
-from bench.measures import Spread, growth, per_turn_ms, ratio, spread
+from bench.measures import Spread, per_turn_ms, quietest_tenth, ratio, spread
 from bench.race import race
 from bench.report import Growth, Load, Report, goals, table
 from bench.stack import Stack, running_stack
@@ -53,8 +54,8 @@ async def measure(plan: Plan, folder: Path) -> Report:
         rss_at_start = stack.rss_mb()
         watch = Watch(stack.bus)
         await watch.start()
-        await run_turns(watch, new("warm"), 2 * _BLOCK, concurrency=2)
-        await run_turns(watch, known("known", _KNOWN), _KNOWN)
+        await run_turns(watch, new("warm"), range(2 * _BLOCK), concurrency=2)
+        await run_turns(watch, known("known", _KNOWN), range(_KNOWN))
         latency = await _latency(stack, watch, plan.samples)
         stored = {
             "new": await stored_per_turn(stack, watch, new("stored"), plan.stored_turns),
@@ -119,44 +120,64 @@ async def _loads(stack: Stack, watch: Watch, turns: int) -> dict[str, Load]:
 
 
 async def _load(stack: Stack, watch: Watch, where: NextConversation, turns: int, concurrency: int) -> Load:
+    """CPU over all, and in blocks, so that the quieter ones can be told from those that had to share the machine."""
+    block = _BLOCK // 2 * concurrency
+    blocks: list[dict[str, float]] = []
+    took_s = 0.0
     await stack.learner_idle()
-    before = stack.cpu_s()
-    took_s = await run_turns(watch, where, turns, concurrency=concurrency)
+    began = before = stack.cpu_s()
+    for at in range(0, turns, block):
+        took_s += await run_turns(watch, where, range(at, at + block), concurrency=concurrency)
+        after = stack.cpu_s()
+        blocks.append(per_turn_ms(before, after, block))
+        before = after
     await stack.learner_idle()
-    cpu = per_turn_ms(before, stack.cpu_s(), turns)
-    return Load(turns, concurrency, round(turns / took_s, 1), cpu, round(sum(cpu.values()), 3))
+    turns = block * len(blocks)
+    mean = per_turn_ms(began, stack.cpu_s(), turns)
+    # The learner looks every few seconds, so most blocks are without its share.
+    quiet = quietest_tenth(blocks, leave_out="learner") | {"learner": mean["learner"]}
+    return Load(
+        turns,
+        concurrency,
+        round(turns / took_s, 1),
+        mean,
+        round(sum(mean.values()), 3),
+        quiet,
+        round(sum(quiet.values()), 3),
+    )
 
 
 async def _growth(stack: Stack, watch: Watch, turns: int) -> Growth:
-    """One conversation from its first turn on. CPU is the mean of a block: a turn's last strokes end after it."""
-    walls: list[float] = []
-
-    async def run(count: int) -> None:
-        walls.extend([(await watch.turn("growing", "ana")).seen for _ in range(count)])
-
-    async def run_block() -> dict[str, float]:
-        await stack.learner_idle()
-        before = stack.cpu_s()
-        await run(_BLOCK)
-        await stack.learner_idle()
-        return per_turn_ms(before, stack.cpu_s(), _BLOCK)
-
-    cpu_first = await run_block()
-    await run(turns - 2 * _BLOCK)
-    cpu_last = await run_block()
-    sums = sum(cpu_first.values()), sum(cpu_last.values())
-    wall_first, wall_last = growth(walls, _BLOCK)
+    """Let one conversation grow, then run its last turns between the first ones of another."""
+    grown = [(await watch.turn("old", "user-old")).seen for _ in range(turns - _BLOCK)]
+    await stack.learner_idle()
+    walls: dict[str, list[float]] = {"young": [], "old": []}
+    cpu: dict[str, list[dict[str, float]]] = {"young": [], "old": []}
+    for _ in range(_BLOCK):
+        for name in ("young", "old"):
+            before = stack.cpu_s()
+            walls[name].append((await watch.turn(name, f"user-{name}")).seen)
+            cpu[name].append(per_turn_ms(before, stack.cpu_s(), 1))
+    wall = {name: median(found) for name, found in walls.items()}
+    sums = {name: median(sum(turn.values()) for turn in found) for name, found in cpu.items()}
+    by_process = {
+        name: {process: round(median(turn[process] for turn in found), 3) for process in found[0]}
+        for name, found in cpu.items()
+    }
     return Growth(
         turns=turns,
-        wall_first=round(wall_first, 3),
-        wall_last=round(wall_last, 3),
-        wall_ratio=ratio(wall_last, wall_first),
-        cpu_first=round(sums[0], 3),
-        cpu_last=round(sums[1], 3),
-        cpu_ratio=ratio(sums[1], sums[0]),
-        wall_blocks=[spread(walls[at : at + _BLOCK]).p50 for at in range(0, turns, _BLOCK)],
-        cpu_ms_first=cpu_first,
-        cpu_ms_last=cpu_last,
+        wall_first=round(wall["young"], 3),
+        wall_last=round(wall["old"], 3),
+        wall_ratio=ratio(wall["old"], wall["young"]),
+        cpu_first=round(sums["young"], 3),
+        cpu_last=round(sums["old"], 3),
+        cpu_ratio=ratio(sums["old"], sums["young"]),
+        cpu_ms_first=by_process["young"],
+        cpu_ms_last=by_process["old"],
+        wall_by_block=[
+            round(median(block), 3)
+            for block in (*(grown[at : at + _BLOCK] for at in range(0, len(grown), _BLOCK)), walls["old"])
+        ],
     )
 
 

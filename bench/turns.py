@@ -106,9 +106,9 @@ def known(prefix: str, conversations: int) -> NextConversation:
     return lambda n: (f"{prefix}-{n % conversations}", f"user-{prefix}-{n % conversations}")
 
 
-async def run_turns(watch: Watch, where: NextConversation, turns: int, *, concurrency: int = 1) -> float:
-    """Run `turns` turns with `concurrency` senders, each waiting for its answer; the seconds it took."""
-    numbers = iter(range(turns))
+async def run_turns(watch: Watch, where: NextConversation, turns: range, *, concurrency: int = 1) -> float:
+    """Run the turns of these numbers with `concurrency` senders, each waiting for its answer; the seconds it took."""
+    numbers = iter(turns)
 
     async def send() -> None:
         for number in numbers:

@@ -9,6 +9,7 @@ import nats.errors
 from cli.exits import Unreachable
 from cli.running import read_running
 from cli.session import Session
+from shared import logs
 from shared.bus import Bus, connect
 from shared.secret import Secret
 from shared.settings.schema import Bus as BusSettings
@@ -28,9 +29,9 @@ def bus_settings(session: Session) -> BusSettings:
 
 
 @asynccontextmanager
-async def open_bus(session: Session) -> AsyncIterator[Bus]:
-    """A connection to the broker; `Unreachable` when it doesn't answer within 3 s."""
-    settings = bus_settings(session)
+async def open_bus(settings: BusSettings) -> AsyncIterator[Bus]:
+    """A connection to a broker; `Unreachable` when it doesn't answer within 3 s."""
+    logs.configure(level="error", style="json")  # a command's output is its own, retries are nobody's business
     try:
         bus = await asyncio.wait_for(connect(settings, name="cli"), _PATIENCE_S)
     except (TimeoutError, OSError, nats.errors.Error) as exc:

@@ -7,8 +7,8 @@ import time
 import uuid
 from collections.abc import Mapping
 
-from cli.api import TERMINAL, Api, ServerEvent, conversation_path, open_api
-from cli.ask import turn_request
+from cli.api import Api, ServerEvent, conversation_path, open_api
+from cli.ask import ended_turn, turn_request
 from cli.exits import ApiProblem, Exit, Unreachable
 from cli.screen import Screen
 from cli.session import Session
@@ -29,7 +29,7 @@ async def _chat(session: Session) -> Exit:
     async with open_api(session) as api:
         status = await api.get("/v1/status")
         chat = Chat(api, session, Lines())
-        chat.greet(status["model"]["name"])
+        chat.greet(status["model"]["name"] if status["model"] else "-")
         return await chat.run()
 
 
@@ -120,6 +120,9 @@ class Chat:
                     return
                 await asyncio.sleep(_RECONNECT_S)
             except ApiProblem as exc:
+                if exc.passing and time.monotonic() < give_up:
+                    await asyncio.sleep(_RECONNECT_S)
+                    continue
                 self._exit = exc.exit
                 self._tell(self._say("api_problem", detail=exc.detail, remedy=f" {exc.remedy}" if exc.remedy else ""))
                 return
@@ -137,17 +140,9 @@ class Chat:
                         return
         if not url:
             raise Unreachable(self._api.address)
-        await self._catch_up(url)
-
-    async def _catch_up(self, url: str) -> None:
-        """The stream broke after the message was accepted: it is safe, and its turn is asked for until it has ended."""
-        while True:
-            await asyncio.sleep(_RECONNECT_S)
-            with contextlib.suppress(Unreachable):
-                turn = await self._api.get(url)
-                if turn["status"] in TERMINAL:
-                    self._hear(ServerEvent("answer", turn))
-                    return
+        # The stream broke after the message was accepted.
+        turn = await ended_turn(self._api, url)
+        self._hear(ServerEvent("answer" if turn["status"] in ("answered", "waiting") else "failed", turn))
 
     def _hear(self, event: ServerEvent) -> None:
         if self._session.json:
@@ -176,9 +171,10 @@ class Chat:
                     async for event in events:
                         self._hear(event)
             except ApiProblem as exc:
-                self._followed.set()
-                self._tell(exc.detail)
-                return
+                if not exc.passing:
+                    self._followed.set()
+                    self._tell(exc.detail)
+                    return
             except Unreachable:
                 if not lost:
                     self._tell(self._say("chat.lost"))

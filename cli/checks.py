@@ -69,15 +69,18 @@ async def _api(session: Session) -> list[Check]:
 
 
 def _services(session: Session, ready: dict[str, Any]) -> Check:
-    if ready["ready"]:
+    found = ready["problems"] or ready.get("degraded", {})
+    if not found:
         return Check("services", "ok", session.say("doctor.services_fine"))
-    problems = "; ".join(f"{name}: {why}" for name, why in ready["problems"].items())
+    listed = "; ".join(f"{name}: {why}" for name, why in found.items())
     remedy = session.say("doctor.services_remedy", log=session.data_dir / "jada.log")
-    return Check("services", "failed", problems, remedy)
+    return Check("services", "warning" if ready["ready"] else "failed", listed, remedy)
 
 
 def _model(session: Session, status: dict[str, Any]) -> Check:
     model = status["model"]
+    if model is None:
+        return Check("model", "failed", session.say("doctor.model_none"), session.say("doctor.model_none_remedy"))
     if model["provider"] == "offline":
         return Check("model", "warning", session.say("doctor.model_offline"), session.say("doctor.model_remedy"))
     return Check("model", "ok", f"{model['name']} ({model['provider']})")
@@ -86,10 +89,11 @@ def _model(session: Session, status: dict[str, Any]) -> Check:
 async def _nats(session: Session) -> list[Check]:
     say = session.say
     try:
-        address = bus_settings(session).url
-        async with open_bus(session) as bus:
-            version = str(bus.client.connected_server_version)
-            fine = Check("nats", "ok", say("doctor.nats_fine", version=version, address=address))
+        settings = bus_settings(session)
+        async with open_bus(settings) as bus:
+            server = bus.client.connected_server_version
+            version = f"{server.major}.{server.minor}.{server.patch}"
+            fine = Check("nats", "ok", say("doctor.nats_fine", version=version, address=settings.url))
             return [fine, await _streams(session, bus)]
     except (Unreachable, JadaError) as exc:
         return [Check("nats", "failed", say("doctor.nats_unreachable", address=exc), say("doctor.nats_remedy"))]

@@ -15,6 +15,7 @@ from shared import logs
 _ROTATE_BYTES = 20 * 1024 * 1024
 _SAME_AGAIN_S = 5.0
 _IMPORTANT = ("warning", "error", "critical")
+_GOOD_NEWS = ("bus.reconnected",)  # the end of bad news
 _NOT_SHOWN = ("event", "level", "timestamp", "exc_info", "stack_info")
 
 
@@ -40,7 +41,9 @@ class Console:
         if self._verbose:
             return True
         now = self._clock()
-        if level not in _IMPORTANT or now - self._shown_at.get(event, -_SAME_AGAIN_S) < _SAME_AGAIN_S:
+        if level not in _IMPORTANT and event not in _GOOD_NEWS:
+            return False
+        if now - self._shown_at.get(event, -_SAME_AGAIN_S) < _SAME_AGAIN_S:
             return False
         self._shown_at[event] = now
         return True

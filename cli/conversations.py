@@ -1,4 +1,4 @@
-"""`jada conversations`: which conversations there are."""
+"""`jada conversations`: the conversations one takes part in."""
 
 import asyncio
 from typing import Any
@@ -11,15 +11,13 @@ _PAGE = 100
 
 
 def run(session: Session) -> Exit:
-    """List the conversations, a user's only with `--user`."""
+    """List the conversations of a user."""
     return asyncio.run(_list(session))
 
 
 async def _list(session: Session) -> Exit:
     found: list[dict[str, Any]] = []
-    params: dict[str, str | float] = {"limit": _PAGE}
-    if session.args.user:
-        params["user_id"] = session.args.user
+    params: dict[str, str | float] = {"user_id": session.args.user, "limit": _PAGE}
     async with open_api(session) as api:
         while True:
             page = await api.get("/v1/conversations", **params)

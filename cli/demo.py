@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 
 import httpx
 
-from cli.api import TERMINAL, Api
-from cli.ask import answered_turn
+from cli.api import Api
+from cli.ask import answered_turn, ended_turn
+from cli.broker import open_bus
 from cli.demo_witness import Event, Witness
 from cli.demo_world import World
-from cli.exits import Exit, Unreachable
+from cli.exits import Exit
 from cli.receipts import chips
 from cli.session import Session
 from cli.trace import trace_lines
-from shared.bus import connect
 from shared.errors import JadaError
 from shared.messages.conversation import ModelReplied, TurnEnded
 from shared.secret import Secret
@@ -29,7 +29,6 @@ T = TypeVar("T")
 _CONVERSATION = "demo"
 _USER = "demo"
 _PATIENCE_S = 15.0
-_POLL_S = 0.1
 
 
 class TooLate(JadaError):
@@ -64,13 +63,14 @@ async def _play(session: Session, folder: Path) -> None:
     try:
         await _in_time(world.start(), "services")
         url, token = world.broker
-        bus = await connect(BusSettings(url=url, token=Secret(token)), name="demo")
-        async with httpx.AsyncClient(base_url=world.api, trust_env=False) as http:
+        async with (
+            open_bus(BusSettings(url=url, token=Secret(token))) as bus,
+            httpx.AsyncClient(base_url=world.api, trust_env=False) as http,
+        ):
             tour = Tour(session, world, Api(world.api, http))
             witness = Witness(bus, tour.tell)
             await witness.start()
             await tour.play(witness)
-        await bus.close()
     finally:
         await world.stop()
     tour.tell(say("demo.done", elapsed=f"{time.monotonic() - began:.0f}"))
@@ -122,21 +122,11 @@ class Tour:
         pid = await world.spawn("agent")
         world.resume("tools")
         self.tell(say("demo.replaced", pid=pid))
-        turn = await _in_time(self._ended(accepted["turn_url"]), "TurnEnded")
+        turn = await _in_time(ended_turn(self._api, accepted["turn_url"]), "TurnEnded")
         self._answer(turn)
         self.tell(say("demo.trace"))
         for line in trace_lines(turn, say):
             self.tell(f"     {line}")
-
-    async def _ended(self, url: str) -> dict[str, Any]:
-        while True:
-            try:
-                turn: dict[str, Any] = await self._api.get(url)
-            except Unreachable:  # the new agent is still starting
-                turn = {"status": "accepted"}
-            if turn["status"] in TERMINAL:
-                return turn
-            await asyncio.sleep(_POLL_S)
 
     def _scene(self, key: str) -> None:
         self.tell(f"\n{self._say(key)}")

@@ -33,6 +33,11 @@ class ApiProblem(JadaError):
         self.remedy = remedy
 
     @property
+    def passing(self) -> bool:
+        """Whether the server is only starting, or waits for something itself."""
+        return self.status in (502, 503, 504)
+
+    @property
     def exit(self) -> Exit:
         """Bad input is the caller's, everything else a failure."""
         return Exit.USAGE if self.status in (400, 413, 415, 422) else Exit.FAILED

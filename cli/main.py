@@ -40,6 +40,10 @@ def _run(session: Session) -> int:
     except ApiProblem as exc:
         remedy = f" {exc.remedy}" if exc.remedy else ""
         return _fail(session, say("api_problem", detail=exc.detail, remedy=remedy), exc.exit)
+    except BrokenPipeError:
+        # Whoever read the output has enough; what Python flushes at its end must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.FAILED
     except (JadaError, OSError) as exc:
         return _fail(session, say("error", error=exc), Exit.FAILED)
     except KeyboardInterrupt:

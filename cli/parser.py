@@ -33,13 +33,12 @@ def build_parser(say: Texts, *, user: str) -> argparse.ArgumentParser:
     }
     for command in parsers.values():
         _common(command, say)
-    for name in ("ask", "chat"):
+    for name in ("ask", "chat", "conversations"):
         parsers[name].add_argument("--user", default=user, metavar="ID", help=say("help.user", user=user))
     for name in ("ask", "chat"):
         parsers[name].add_argument("--conversation", default="", metavar="ID", help=say("help.conversation"))
         parsers[name].add_argument("--profile", default="", metavar="NAME", help=say("help.profile"))
-    parsers["conversations"].add_argument("--user", default="", metavar="ID", help=say("help.conversations_user"))
-    parsers["ask"].add_argument("text", help=say("help.text"))
+    parsers["ask"].add_argument("text", nargs="+", help=say("help.text"))
     parsers["trace"].add_argument("turn", help=say("help.turn"))
     parsers["route"].add_argument("--explain", required=True, metavar="TEXT", help=say("help.explain"))
     for name in ("up", "doctor"):

@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from cli.broker import open_bus
+from cli.broker import bus_settings, open_bus
 from cli.exits import Exit
 from cli.session import Session
 from shared import subjects
@@ -26,7 +26,7 @@ def run(session: Session) -> Exit:
 
 async def _explain(session: Session) -> Exit:
     question = RouteRequest(text=session.args.explain)
-    async with open_bus(session) as bus:
+    async with open_bus(bus_settings(session)) as bus:
         answer = await bus.request(subjects.ROUTE, question, timeout_s=_PATIENCE_S)
     decision = messages.decisions.decode(answer)
     if not isinstance(decision, RouteDecision):

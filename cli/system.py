@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 from fastapi import FastAPI
-from services.agent.api.app import create_app
 
+from services.agent.api.app import create_app
 from services.agent.service import AgentService
 from services.agent.service import build_service as build_agent
 from services.learner.service import build_service as build_learner
@@ -94,10 +94,12 @@ class AllInOne:
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     @property
-    def model(self) -> ModelConfig | None:
-        """The model in use; None until the agent has found it."""
+    def model(self) -> ModelConfig:
+        """The model in use, once the services have started; `RuntimeError` before."""
         agent = self._agent()
-        return agent.model.config if agent is not None and agent.model is not None else None
+        if agent is None or agent.model is None:
+            raise RuntimeError("the agent has not started")
+        return agent.model.config
 
     def alive(self) -> dict[str, str]:
         """What stands still, of all services."""
@@ -106,6 +108,10 @@ class AllInOne:
     def ready(self) -> dict[str, str]:
         """What is missing, of all services."""
         return {key: why for runner in self._runners for key, why in runner.ready().items()}
+
+    def degraded(self) -> dict[str, str]:
+        """What they work without, of all services."""
+        return {key: why for runner in self._runners for key, why in runner.degraded().items()}
 
     def _agent(self) -> AgentService | None:
         service = self._runners[-1].service if len(self._runners) == len(_SERVICES) else None

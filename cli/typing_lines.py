@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import importlib
+import os
 import sys
 import termios
 import threading
 from collections.abc import AsyncIterator, Iterator
 
 PROMPT = "> "
+_CHUNK_BYTES = 65_536
 
 
 class Lines:
@@ -23,17 +25,12 @@ class Lines:
         loop = asyncio.get_running_loop()
 
         def read() -> None:
-            # A thread of its own, and a daemon: nothing can wake it from `input` when the program ends.
-            while True:
-                try:
-                    line = input(PROMPT if self.interactive else "")
-                except (EOFError, UnicodeDecodeError):
-                    line = None
-                with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                for line in _typed() if self.interactive else _piped():
                     loop.call_soon_threadsafe(self._queue.put_nowait, line)
-                if line is None:
-                    return
+                loop.call_soon_threadsafe(self._queue.put_nowait, None)
 
+        # A daemon: nothing can wake it from its read when the program ends.
         threading.Thread(target=read, daemon=True).start()
         while (line := await self._queue.get()) is not None:
             yield line
@@ -43,6 +40,22 @@ class Lines:
         if self._readline is not None:
             sys.stdout.write(PROMPT + self._readline.get_line_buffer())
             sys.stdout.flush()
+
+
+def _typed() -> Iterator[str]:
+    with contextlib.suppress(EOFError):
+        while True:
+            yield input(PROMPT)
+
+
+def _piped() -> Iterator[str]:
+    """Not through `sys.stdin`: a thread that waits in it holds a lock without which Python can't end."""
+    rest = b""
+    while chunk := os.read(sys.stdin.fileno(), _CHUNK_BYTES):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line.decode(errors="replace") for line in lines)
+    if rest:
+        yield rest.decode(errors="replace")
 
 
 @contextlib.contextmanager

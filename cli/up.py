@@ -1,6 +1,7 @@
 """`jada up`: starts everything on this machine and keeps it running until it is told to stop."""
 
 import asyncio
+import contextlib
 import ipaddress
 import os
 import signal
@@ -21,6 +22,7 @@ from shared.settings import SettingsError
 
 _LOG = "jada.log"
 _POLL_S = 0.02
+_SETTLE_S = 5.0
 _SAY_WAITING_AFTER_S = 3.0
 
 
@@ -99,15 +101,21 @@ async def _start(session: Session, system: AllInOne) -> None:
         if not services.done():
             _say(session, session.say("up.waiting", url=session.settings.bus.url or "nats"))
         await services
-        while system.ready() or (model := system.model) is None:  # noqa: ASYNC110 - nobody announces readiness
-            await asyncio.sleep(_POLL_S)
     finally:
         services.cancel()
-    _announce(session, system, model)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(_complete(system), _SETTLE_S)
+    _announce(session, system)
 
 
-def _announce(session: Session, system: AllInOne, model: ModelConfig) -> None:
-    data = session.data_dir
+async def _complete(system: AllInOne) -> None:
+    """Return when nothing is missing any more: the services have found each other."""
+    while system.ready() or system.degraded():  # noqa: ASYNC110 - nobody announces it
+        await asyncio.sleep(_POLL_S)
+
+
+def _announce(session: Session, system: AllInOne) -> None:
+    data, model = session.data_dir, system.model
     nats = system.nats
     running = Running(
         api=system.api,

@@ -9,7 +9,7 @@ import msgspec
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
-from shared import subjects
+from shared import subjects, tasks
 from shared.bus import Bus, Stored
 from shared.errors import FenceLost, JadaError, Malformed
 from shared.ids import uuid7
@@ -109,8 +109,7 @@ class Mirror(Generic[T]):
     async def stop(self) -> None:
         """Stop following."""
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await tasks.cancel([self._task])
         if self._subscription is not None:
             await self._subscription.unsubscribe()
         self._bus.on_reconnect.remove(self._reload_now.set)

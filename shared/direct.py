@@ -71,7 +71,7 @@ class DirectReader:
     async def page(self, stream: str, subject: str, *, start: int, limit: int) -> list[StoredMessage]:
         """The first `limit` messages (at most 2000) that `read` would find; fewer than that when there are no more."""
         request = {"batch": min(limit, _BATCH), "seq": max(1, start), "next_by_subj": subject}
-        return (await self._request(stream, request)).messages
+        return (await self._twice(lambda: self._request(stream, request))).messages
 
     async def last(self, stream: str, subject: str) -> StoredMessage | None:
         """The last message of a subject, or None."""

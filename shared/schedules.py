@@ -6,6 +6,7 @@ import msgspec
 
 from shared import subjects
 from shared.bus import Bus
+from shared.ids import uuid7
 from shared.messages import schedules as messages
 from shared.messages.base import Unknown, encode
 from shared.messages.schedules import ReminderScheduled, ScheduleCancelled
@@ -30,7 +31,7 @@ class Schedules:
         await self._bus.append_bytes(
             subjects.schedule(reminder.user_id, reminder.schedule_id),
             encode(reminder),
-            msg_id=f"{reminder.schedule_id}.{due_at}",
+            msg_id=uuid7(),
             headers={
                 "Nats-Schedule": f"@at {due_at}",
                 "Nats-Schedule-Target": subjects.due(reminder.user_id, reminder.schedule_id),

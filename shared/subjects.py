@@ -108,6 +108,11 @@ def due(user_id: str, schedule_id: str) -> str:
     return f"due.{encode_id(user_id)}.{encode_id(schedule_id)}"
 
 
+def dead(stream: str) -> str:
+    """Copies of messages of `stream` that nobody could handle."""
+    return f"dead.{encode_id(stream)}"
+
+
 def playbook(scope: str) -> str:
     """Deltas of one playbook scope, such as `user:ana`. The limit of an id holds for each side of the colon."""
     kind, colon, owner = scope.partition(":")

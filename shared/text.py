@@ -39,7 +39,7 @@ def cut(text: str, limit: int) -> str:
 
 def fold(text: str) -> str:
     """`text` for comparing: case folded, accents dropped (`ñ` becomes `n`), as people type in chat."""
-    # Decomposed twice: a letter like `𝐀` has a lower case only once it is taken apart, and `ẞ` comes apart in it.
+    # Decomposed twice: a mathematical bold A has a lower case only once it is taken apart; others come apart in it.
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 

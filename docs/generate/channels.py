@@ -34,12 +34,13 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 class Channel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What travels on a subject: the name of a message or union in `shared/messages`, from whom to whom.
 
+    Without `messages` anything may travel, as it came.
     `stored` is what is meant to be; a test compares it with the streams' subjects.
     """
 
-    messages: str
     writers: list[str]
     readers: list[str]
+    messages: str = ""
     reply: str = ""
     stored: bool = True
     meaning: str = ""

@@ -6,19 +6,20 @@ from collections.abc import Awaitable, Callable
 from services.agent import metrics
 from services.agent.arrivals import next_inputs
 from services.agent.listening import Listening
-from services.agent.ports import Ports, UnknownProfile
+from services.agent.members import Members
+from services.agent.ports import Ports
+from services.agent.profile_choice import profile_for, profile_named
 from services.agent.render import History
 from services.agent.routing import route_request
 from services.agent.turn import TurnRunner
 from shared import ids
-from shared.buckets import Bucket
 from shared.conversation.fold import Conversation, Turn
 from shared.conversation.log import ConversationLog
 from shared.errors import FenceLost, Retryable
 from shared.logs import get_logger
-from shared.messages.conversation import CancelRequested, Input, TurnStarted, UserMessage
+from shared.messages.conversation import CancelRequested, Input, TurnStarted
 from shared.profiles import Profile
-from shared.worker import HandBack, LetGo
+from shared.settle import HandBack, LetGo
 
 # Deliveries one conversation may hold; more are handed back, so that one chatty group cannot fill the worker.
 _MAX_HELD = 16
@@ -29,10 +30,10 @@ logger = get_logger()
 class Memory:
     """What is kept of a conversation between turns: its log as far as read, and its rendered history."""
 
-    def __init__(self, log: ConversationLog) -> None:
+    def __init__(self, log: ConversationLog, members: Members) -> None:
         self.log = log
         self.history = History()
-        self.members: set[str] = set()
+        self.members = members
 
 
 class Session:
@@ -125,8 +126,8 @@ class Session:
             self._release(HandBack(0.0))
         elif self._state.open is not None:
             await self._resume(self._state.open)
-        elif (inputs := next_inputs(self._state, self._profile_of_next())) != []:
-            await self._begin(inputs)
+        elif waiting := self._state.pending_inputs():
+            await self._begin(waiting[0])
         else:
             self._settle_leftovers()
 
@@ -143,13 +144,14 @@ class Session:
             # An input we hold is neither waiting nor covered: what we know is stale.
             raise FenceLost(f"held inputs {sorted(self._held)} are not in the log as read")
 
-    async def _begin(self, inputs: list[int]) -> None:
-        """Start a turn over `inputs`. Any held delivery serves as its lease."""
-        profile = self._profile_of(inputs)
+    async def _begin(self, first: int) -> None:
+        """Start a turn over the oldest waiting input and those that join it. Any held delivery serves as its lease."""
+        profile, borrowed = await profile_for(self._ports, self._state, first)
+        inputs = next_inputs(self._state, profile)
         allowed = self._ports.toolbox().allowed(profile.groups)
         decision, _ = await asyncio.gather(
             self._ports.router.route(route_request(self._state, inputs, profile, allowed)),
-            self._note_members(inputs),
+            self._memory.members.note(self._state, inputs),
         )
         started = TurnStarted(
             turn_id=ids.turn_id(inputs[0]),
@@ -161,6 +163,7 @@ class Session:
             profile=profile.name,
             profile_rev=profile.revision,
             route=decision,
+            profile_borrowed=borrowed,
         )
         await self._log.append(started, event_id=f"{started.turn_id}.1.started")
         await self._run_turn(profile)
@@ -174,7 +177,7 @@ class Session:
         if self._state.open is not turn:
             return
         metrics.TAKEOVERS.inc()
-        profile = self._profile_named(turn.profile)
+        profile = profile_named(self._ports, turn.profile)
         started = TurnStarted(
             turn_id=turn.turn_id,
             epoch=turn.epoch + 1,
@@ -185,6 +188,7 @@ class Session:
             profile=profile.name,
             profile_rev=profile.revision,
             route=turn.route,
+            profile_borrowed=turn.profile_borrowed,
         )
         await self._log.append(started, event_id=f"{turn.turn_id}.{started.epoch}.started.{self._ports.owner}")
         logger.info("turn.taken_over", turn_id=turn.turn_id, epoch=started.epoch)
@@ -194,7 +198,10 @@ class Session:
         if self._listening is None:
             raise RuntimeError("a turn cannot run before the session listens")
         self._listening.cancel.clear()
-        await TurnRunner(self._ports, self._log, self._memory.history, self._listening, profile).run()
+        turn = self._state.open
+        if turn is None:
+            raise FenceLost("the turn just started is not open")
+        await TurnRunner(self._ports, self._log, self._memory.history, self._listening, profile).run(turn)
         self._settle_covered()
 
     async def _yield_to_other_owner(self) -> None:
@@ -212,33 +219,6 @@ class Session:
             self._resolve(turn.lease, LetGo())
         self._settle_covered()
         self._release(HandBack(self._ports.settings.agent.busy_delay_s))
-
-    async def _note_members(self, inputs: list[int]) -> None:
-        """Keep the index of who takes part in which conversation; written once per person and conversation."""
-        for seq in inputs:
-            event = self._state.inputs[seq]
-            if isinstance(event, UserMessage) and event.user_id not in self._memory.members:
-                await Bucket(self._ports.bus, "members").create(event.user_id, self._id, value=b"{}")
-                self._memory.members.add(event.user_id)
-
-    def _profile_of_next(self) -> Profile:
-        waiting = self._state.pending_inputs()
-        return self._profile_of(waiting[:1])
-
-    def _profile_of(self, inputs: list[int]) -> Profile:
-        """The profile a turn over these inputs runs with: asked for, else the conversation's, else the default."""
-        first = self._state.inputs.get(inputs[0]) if inputs else None
-        asked = first.profile if isinstance(first, UserMessage) else ""
-        return self._profile_named(asked or self._state.profile or self._ports.settings.agent.default_profile)
-
-    def _profile_named(self, name: str) -> Profile:
-        profile = self._ports.find_profile(name)
-        if profile is None:
-            profile = self._ports.find_profile(self._ports.settings.agent.default_profile)
-            logger.warning("profile.missing", profile=name, conversation_id=self._id)
-        if profile is None:
-            raise UnknownProfile(f"no profile {name!r} and no default profile")
-        return profile
 
     def _resolve(self, seq: int, outcome: Exception | None = None) -> None:
         future = self._held.pop(seq, None)

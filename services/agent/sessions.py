@@ -6,13 +6,14 @@ from collections import OrderedDict
 import structlog
 
 from services.agent import metrics
+from services.agent.members import Members
 from services.agent.ports import Ports
 from services.agent.session import Memory, Session
 from shared import subjects
 from shared.conversation.log import ConversationLog
 from shared.messages import conversation as messages
 from shared.messages.base import Unknown
-from shared.worker import Delivery, HandBack
+from shared.settle import Delivery, HandBack
 
 
 class Sessions:
@@ -73,7 +74,8 @@ class Sessions:
     async def _remember(self, conversation_id: str) -> Memory:
         memory = self._memories.pop(conversation_id, None)
         if memory is None:
-            memory = Memory(await ConversationLog.open(self._ports.bus, conversation_id))
+            log = await ConversationLog.open(self._ports.bus, conversation_id)
+            memory = Memory(log, Members(self._ports.bus))
         self._memories[conversation_id] = memory
         while len(self._memories) > max(1, self._ports.settings.agent.cache_conversations):
             self._memories.popitem(last=False)

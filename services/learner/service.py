@@ -14,8 +14,9 @@ from shared.messages import conversation as messages
 from shared.messages import playbook
 from shared.messages.conversation import TurnEnded
 from shared.messages.playbook import StudiedTurn, TurnsCaptured
+from shared.settle import Delivery
 from shared.topology import learner_consumer
-from shared.worker import Delivery, Worker
+from shared.worker import Worker
 
 _TURN_ENDED = b'"type":"log.turn_ended"'
 

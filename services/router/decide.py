@@ -13,6 +13,9 @@ from shared.text import cut
 # A keyword decides alone only when at least this share of the messages that have it need its group.
 DECISIVE = 0.995
 SHOWN_CHARS = 80
+# Shorter clauses ("pan y leche") are parts of a request, not requests.
+CLAUSE_WORDS = 2
+MAX_CLAUSES = 6
 
 _TIER_RANK: dict[Tier, int] = {"learn": 0, "fast": 1, "deep": 2, "vision": 3}
 _REASONS: dict[Layer, str] = {
@@ -37,31 +40,52 @@ def decide(request: RouteRequest, index: RoutingIndex, semantic: Semantic | None
     attached = _attached(request.media_types, offered)
     hits = [] if stance.chat else [h for h in index.lexicon.hits(tokens) if h.group in offered]
     decisive = [h for h in hits if h.precision >= DECISIVE]
-    verdicts = [] if stance.chat or semantic is None else _judge(tokens, hits, semantic, offered)
+    judge = None if stance.chat or semantic is None or not offered else semantic
+    judged = [] if judge is None else _judge(tokens, hits, judge, offered)
     kept = _kept(request.open_groups, stance, offered, silent=not decisive)
     matched = [*attached, *_named(decisive, tokens), *kept]
-    groups = list(
-        dict.fromkeys([*(m.group for m in matched), *(g for v in verdicts for g in v.groups if g in offered)])
-    )
-    layer: Layer
-    if any(v.groups for v in verdicts) or (verdicts and not decisive):
-        layer = "semantic"
-    elif decisive or kept:
-        layer = "keywords"
-    elif attached:
-        layer = "attachment"
-    elif stance.chat and not request.media_types:
-        layer = "small_talk"
-    else:
+    meant = [g for v in judged for g in v.groups if g in offered]
+    groups = list(dict.fromkeys([*(m.group for m in matched), *meant]))
+    layer = _layer(meant=meant, named=[*decisive, *kept], attached=attached)
+    if layer is None and not request.media_types and (stance.chat or judged):
+        layer = "small_talk" if stance.chat else "semantic"
+    if layer is None:
         layer, groups = "all", sorted(offered)
     return RouteDecision(
         layer=layer,
         groups=groups,
         tier="fast" if layer == "all" else _highest(index.tiers[g] for g in groups),
-        scores=_scores(attached, hits, verdicts),
+        scores=_scores(attached, hits, judged),
         matched=matched,
         reason=_REASONS[layer] if offered else "no group is configured and allowed",
     )
+
+
+def texts_to_judge(request: RouteRequest, index: RoutingIndex) -> list[str]:
+    """List the texts a semantic layer will be asked about, for one that must fetch something for each before."""
+    listener = _Listener()
+    decide(request, index, listener)
+    return listener.heard
+
+
+class _Listener:
+    """A semantic layer without an opinion, which keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def judge(self, text: str, hinted: Iterable[str], offered: frozenset[str], *, part: bool) -> None:
+        del hinted, offered, part
+        self.heard.append(text)
+
+
+def _layer(*, meant: Sequence[str], named: Sequence[object], attached: Sequence[object]) -> Layer | None:
+    """Name the layer that found the groups there are: the least certain one that had a part in it."""
+    if meant:
+        return "semantic"
+    if named:
+        return "keywords"
+    return "attachment" if attached else None
 
 
 def _attached(media_types: Iterable[str], offered: frozenset[str]) -> list[Matched]:
@@ -85,13 +109,20 @@ def _named(hits: Iterable[Hit], tokens: Tokens) -> list[Matched]:
 
 
 def _judge(tokens: Tokens, hits: Sequence[Hit], semantic: Semantic, offered: frozenset[str]) -> list[Verdict]:
-    """Ask for verdicts on the clauses that no keyword decides."""
+    """Ask about the whole message, unless a keyword decides part of it, and about each clause no keyword decides."""
+    bounds = tokens.clause_bounds()
     decided = {h.clause for h in hits if h.precision >= DECISIVE}
-    verdicts = [
-        semantic.judge(tokens.original(start, end), [h for h in hits if start <= h.start < end], offered)
-        for start, end in tokens.clause_bounds()
-        if tokens.clauses[start] not in decided
-    ]
+    verdicts: list[Verdict | None] = []
+    if not decided:
+        verdicts.append(semantic.judge(tokens.text, {h.group for h in hits}, offered, part=False))
+    if len(bounds) > 1:
+        verdicts += [
+            semantic.judge(
+                tokens.original(start, end), {h.group for h in hits if start <= h.start < end}, offered, part=True
+            )
+            for start, end in bounds[:MAX_CLAUSES]
+            if tokens.clauses[start] not in decided and end - start >= CLAUSE_WORDS
+        ]
     return [v for v in verdicts if v is not None]
 
 

@@ -1,23 +1,25 @@
 """The seam between the keyword layer and a layer that judges meaning."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 import msgspec
 
-from services.router.lexicon import Hit
-
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a clause needs: `groups` (none: no tool at all), with calibrated probabilities of all that were weighed."""
+    """What a text needs: `groups` (none: no tool at all), with the calibrated probabilities that were weighed."""
 
     groups: tuple[str, ...]
     scores: Mapping[str, float] = {}
 
 
 class Semantic(Protocol):
-    """Judges clauses by meaning. Never blocks: what needs the network was fetched before the decision."""
+    """Judges texts by meaning. Never blocks: what needs the network was fetched before the decision."""
 
-    def judge(self, clause: str, hits: Sequence[Hit], offered: frozenset[str]) -> Verdict | None:
-        """Say what `clause` needs among `offered`, given the keywords `hits` too weak to decide; None when unsure."""
+    def judge(self, text: str, hinted: Iterable[str], offered: frozenset[str], *, part: bool) -> Verdict | None:
+        """Say what `text` needs among `offered`; None when unsure.
+
+        `hinted` are the groups of keywords too weak to decide. A `part` is a clause of a longer message: it adds a
+        group only when it names one clearly.
+        """
         ...

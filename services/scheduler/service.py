@@ -8,8 +8,9 @@ from shared.errors import Permanent
 from shared.lifecycle import Context
 from shared.messages import schedules as messages
 from shared.messages.schedules import ReminderScheduled, ScheduleCancelled
+from shared.settle import Delivery
 from shared.topology import scheduler_consumer
-from shared.worker import Delivery, Worker
+from shared.worker import Worker
 
 
 class SchedulerService:

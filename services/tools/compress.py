@@ -40,7 +40,7 @@ def _start(value: Any, limit: int, ref: str) -> dict[str, Any]:
     """The start of a value, as text: of itself if it is one, else of its JSON."""
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     note = {"truncated": True, "shown_chars": len(text), "total_chars": len(text), "ref": ref}
-    shown = _fitting(text, limit - size({**note, "text": ""}))
+    shown = fitting(text, limit - size({**note, "text": ""}))
     return {**note, "shown_chars": len(shown), "text": shown}
 
 
@@ -65,10 +65,10 @@ def _fewer_items(value: dict[str, Any], limit: int, ref: str) -> dict[str, Any] 
         return {**rest, key: items[:kept], "shown": kept}
     if room < _WORTH_SHOWING:
         return None
-    return {**rest, key: [_fitting(msgspec.json.encode(items[0]).decode(), room - 2)], "shown": 1}
+    return {**rest, key: [fitting(msgspec.json.encode(items[0]).decode(), room - 2)], "shown": 1}
 
 
-def _fitting(text: str, room: int) -> str:
+def fitting(text: str, room: int) -> str:
     """The longest start of `text` that takes at most `room` characters between the quotes of JSON."""
     lengths = range(max(0, min(len(text), room)) + 1)
     return cut(text, max(0, bisect.bisect_right(lengths, room + 2, key=lambda n: size(text[:n])) - 1))

@@ -1,5 +1,6 @@
 """What a tool gets beside its arguments."""
 
+import hashlib
 from datetime import datetime
 from typing import Literal, TypeVar
 
@@ -37,3 +38,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     def documents(self, kind: type[D]) -> Documents[D]:
         """Documents of this user in this group."""
         return Documents(self.bus, group=self.group, user_id=self.user_id, kind=kind)
+
+    def short_ids(self, prefix: str) -> list[str]:
+        """Ids for what this call makes, the first one short enough to say in chat; longer ones if that is taken."""
+        digest = hashlib.sha256(self.call_id.encode()).hexdigest()
+        return [prefix + digest[:length] for length in (6, 9, 12, 24)]

@@ -16,7 +16,7 @@ from shared.buckets import Bucket
 from shared.bus import Bus
 from shared.clock import Clock
 from shared.conversation.log import put_result
-from shared.errors import JadaError, Malformed, Permanent, Retryable
+from shared.errors import JadaError, Malformed, Permanent, Rejected, Retryable
 from shared.logs import get_logger
 from shared.messages import conversation as messages
 from shared.messages import tools as tool_messages
@@ -24,7 +24,7 @@ from shared.messages.conversation import ResultStatus, ToolFinished
 from shared.messages.parts import Json, Part
 from shared.messages.tools import ToolJob
 from shared.settings import Settings
-from shared.worker import Delivery
+from shared.settle import Delivery
 
 _REPORT_PAUSE_S = 0.5
 
@@ -119,8 +119,12 @@ class Executor:
         try:
             async with asyncio.timeout(job.deadline_s):
                 value = await tool.run(context, arguments)
+            plain = msgspec.to_builtins(value)
+            length = size(plain)
         except ToolError as exc:
             return finished("error", {"error": str(exc)})
+        except Rejected as exc:
+            return finished("error", {"error": f"{exc.detail}; {exc.remedy}"})
         except TimeoutError:
             return finished(*_after_deadline(tool, job.deadline_s))
         except JadaError as exc:
@@ -129,13 +133,12 @@ class Executor:
         except Exception:
             log.exception("tool.crashed", tool=job.name, call_id=job.call_id)
             return finished(*_after_fault(tool, "it has a fault of its own"))
-        return await self._compressed(job, value, finished)
-
-    async def _compressed(self, job: ToolJob, value: Any, finished: Callable[..., ToolFinished]) -> ToolFinished:
-        plain = msgspec.to_builtins(value)
-        limit = self._settings.tools.max_result_chars
-        if size(plain) <= limit:
+        if length <= self._settings.tools.max_result_chars:
             return finished("ok", plain)
+        return await self._compressed(job, plain, finished)
+
+    async def _compressed(self, job: ToolJob, plain: Any, finished: Callable[..., ToolFinished]) -> ToolFinished:
+        limit = self._settings.tools.max_result_chars
         text = plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
         try:
             ref = await put_output(self._bus, job.conversation_id, job.call_id, text)

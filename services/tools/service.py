@@ -117,7 +117,11 @@ class ToolsService:
             return
         await self._answer_given_up(stored)
         await self._bus.append_bytes(
-            "dead.TOOLS", stored.data, msg_id=f"TOOLS.{seq}", headers={"Jada-Subject": stored.subject}, limit=1_000_000
+            subjects.dead("TOOLS"),
+            stored.data,
+            msg_id=f"TOOLS.{seq}",
+            headers={"Jada-Subject": stored.subject},
+            limit=1_000_000,
         )
         metrics.DEAD_LETTERS.labels("TOOLS").inc()
         await self._bus.client.jetstream().delete_msg("TOOLS", seq)

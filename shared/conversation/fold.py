@@ -58,6 +58,7 @@ class Turn:
         self.started_seq = seq
         self.started_at: datetime = started.at
         self.profile = started.profile
+        self.profile_borrowed = started.profile_borrowed
         self.route: RouteDecision | None = started.route
         self.epoch = started.epoch
         self.owner = started.owner
@@ -157,7 +158,8 @@ class Conversation:
                 return
 
     def _start(self, seq: int, event: TurnStarted) -> None:
-        self.profile = event.profile
+        if not event.profile_borrowed:
+            self.profile = event.profile
         if seq < self.checkpoint.log:
             return
         if self.open is not None and self.open.turn_id == event.turn_id:

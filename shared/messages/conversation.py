@@ -108,7 +108,7 @@ class TurnStarted(Message, frozen=True, tag="log.turn_started"):
     """A turn begins, or (epoch > 1) is taken over after its owner went away.
 
     `inputs` are stream sequences of `conv.*.in`; `lease` is the one whose delivery the owner keeps in progress:
-    its redelivery proves that the owner is gone.
+    its redelivery proves that the owner is gone. A borrowed profile holds for this turn only.
     """
 
     turn_id: str
@@ -119,6 +119,7 @@ class TurnStarted(Message, frozen=True, tag="log.turn_started"):
     at: datetime
     profile: str = "default"
     profile_rev: str = ""
+    profile_borrowed: bool = False
     route: RouteDecision | None = None
 
 

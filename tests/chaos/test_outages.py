@@ -185,4 +185,3 @@ async def test_random_kills_lose_nothing(tmp_path: Path) -> None:
 def _text(event: object) -> str:
     assert isinstance(event, UserMessage)
     return event.text
-

@@ -80,7 +80,7 @@ def test_a_tool_group_has_a_title_and_phrases_in_both_languages(group: Any) -> N
 
 
 def test_the_texts_we_know_of_are_looked_at() -> None:
-    seen = {parameter.id.partition(":")[0] for parameter in IN_ONE_FILE} | {name_of(path) for path in IN_TWO_FILES}
+    seen = {str(parameter.id).partition(":")[0] for parameter in IN_ONE_FILE} | {name_of(path) for path in IN_TWO_FILES}
     known = {"services/agent/texts.toml", "services/agent/prompt.toml", "shared/model/offline/answers.toml"}
     assert known | {"cli/texts.toml", "shared/when/texts.es.toml"} <= seen
     assert ROOT / "shared/when" in VOCABULARIES

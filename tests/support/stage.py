@@ -17,7 +17,7 @@ from shared.clock import utc_now
 from shared.conversation.fold import Conversation
 from shared.conversation.log import ConversationLog, put_input
 from shared.errors import BusUnavailable
-from shared.lifecycle import Context, Runner
+from shared.lifecycle import Runner
 from shared.messages.conversation import CallAbandoned, TurnEnded, UserMessage
 from shared.settings.schema import Agent, Learner, Model, Service, Settings, Tools
 from shared.topology import ensure_streams
@@ -158,7 +158,9 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 @asynccontextmanager
-async def crash_stage(folder: Path, script: Script = TWO_LINES, *, profiles: Path | None = None) -> AsyncIterator[Stage]:
+async def crash_stage(
+    folder: Path, script: Script = TWO_LINES, *, profiles: Path | None = None
+) -> AsyncIterator[Stage]:
     """A stage whose leases run out quickly, so that take-overs take a second."""
     async with ModelServer(script) as model, private_nats(folder / "nats") as nats:
         settings = Settings(

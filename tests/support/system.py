@@ -19,7 +19,7 @@ from services.tools.service import build_service as tools
 from shared.bus import Bus
 from shared.http import HttpServer
 from shared.lifecycle import Build, Runner
-from shared.settings.schema import Agent, Model, Settings
+from shared.settings.schema import Agent, Model, Service, Settings
 from tests.support.model_server import ModelServer, Script
 from tests.support.nats import PrivateNats, connected, private_nats, settings_for
 
@@ -65,6 +65,7 @@ async def running_system(
         nats = await stack.enter_async_context(private_nats(tmp_path / "nats", **(nats_options or {})))
         sections.setdefault("agent", Agent(profiles_dir=str(PROFILES)))
         sections.setdefault("model", Model(url=model.base_url, name="test-model"))
+        sections.setdefault("service", Service(grace_s=1.0))  # tests leave turns hanging on purpose
         settings = settings_for(nats, **sections)
         runners = {name: Runner(name, BUILD[name], settings) for name in services}
         for runner in runners.values():

@@ -76,6 +76,7 @@ def routes(backend: Backend) -> APIRouter:
     @router.get(
         "/v1/conversations/{conversation_id:path}/stream",
         summary="Follow everything new in a conversation as an event stream",
+        responses=responses({}),
     )
     async def follow(
         conversation_id: str,
@@ -114,6 +115,7 @@ def routes(backend: Backend) -> APIRouter:
         "/v1/conversations/{conversation_id:path}",
         summary="Delete a conversation with its tool results; refused while a turn runs",
         status_code=204,
+        responses=responses({}),
     )
     async def delete(conversation_id: str) -> Response:
         await erase.conversation(backend.bus(), conversation_id)

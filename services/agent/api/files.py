@@ -67,7 +67,7 @@ def routes(backend: Backend, files: KnownFiles) -> APIRouter:
             )
         )
 
-    @router.get("/v1/files/{sha256}", summary="Download a file", response_class=Response)
+    @router.get("/v1/files/{sha256}", summary="Download a file", response_class=Response, responses=responses({}))
     async def download(sha256: str) -> Response:
         """Images may be shown; anything else is to be saved, for it may carry scripts."""
         try:

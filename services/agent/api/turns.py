@@ -14,7 +14,9 @@ from services.agent.api.shapes import FINAL, TurnView
 from services.agent.api.sse import EventStream, encode_event, narrated
 from services.agent.api.views import takes
 from services.agent.api.watch import Watch
+from shared.bus import Bus
 from shared.conversation.log import read_event
+from shared.errors import Retryable
 from shared.messages.conversation import TurnEnded
 
 _EVENT_STREAM = "text/event-stream"
@@ -43,14 +45,11 @@ def routes(backend: Backend, files: KnownFiles) -> APIRouter:
             watch.position = stored.input_seq + 1
             if live:
                 return _stream(backend, wanted.conversation_id, watch, stored)
-            wait_s = min(wanted.wait_s, settings.http.wait_max_s)
-            ended = await _until_ended(watch, stored.input_seq, wait_s, request)
+            view = await _outcome(bus, watch, stored.input_seq, min(wanted.wait_s, settings.http.wait_max_s), request)
         except BaseException:
             await watch.close()
             raise
         await watch.close()
-        read = read_ended_turn if ended else read_turn
-        view = await read(bus, wanted.conversation_id, stored.input_seq)
         if view is not None and view.status in FINAL:
             return json_response(view)
         accepted = _accepted(stored)
@@ -85,6 +84,19 @@ def _stream(backend: Backend, conversation_id: str, watch: Watch, stored: Stored
         until_end=True,
     )
     return EventStream(events, watch.close)
+
+
+async def _outcome(bus: Bus, watch: Watch, seq: int, wait_s: float, request: Request) -> TurnView | None:
+    """The turn of a stored input, after waiting for its end; None when it cannot be read now.
+
+    The message is stored, so that a broker that goes away must not look as if it were not.
+    """
+    try:
+        if await _until_ended(watch, seq, wait_s, request):
+            return await read_ended_turn(bus, watch.conversation_id, seq)
+        return await read_turn(bus, watch.conversation_id, seq)
+    except Retryable:
+        return None
 
 
 async def _until_ended(watch: Watch, seq: int, wait_s: float, request: Request) -> bool:

@@ -44,7 +44,7 @@ class Watch:
 
     def __init__(self, bus: Bus, conversation_id: str, *, poll_s: float, only_ends: bool = False) -> None:
         self._bus = bus
-        self._id = conversation_id
+        self.conversation_id = conversation_id
         self._poll_s = poll_s
         self._only_ends = only_ends
         self._subscriptions: list[Subscription] = []
@@ -58,9 +58,12 @@ class Watch:
     async def open(self) -> None:
         """Begin to listen; from here nothing stored afterwards goes unnoticed."""
         if self._only_ends:
-            wanted = [(subjects.conv_log(self._id), self._on_stored)]
+            wanted = [(subjects.conv_log(self.conversation_id), self._on_stored)]
         else:
-            wanted = [(subjects.conv_all(self._id), self._on_stored), (subjects.live(self._id), self._on_live)]
+            wanted = [
+                (subjects.conv_all(self.conversation_id), self._on_stored),
+                (subjects.live(self.conversation_id), self._on_live),
+            ]
         try:
             for subject, callback in wanted:
                 self._subscriptions.append(await self._bus.subscribe(subject, callback))
@@ -94,7 +97,9 @@ class Watch:
     async def _look(self) -> list[StoredMessage]:
         if self._bus.closing:
             raise BusUnavailable("shutting down")
-        subject = subjects.conv_log(self._id) if self._only_ends else subjects.conv_all(self._id)
+        subject = (
+            subjects.conv_log(self.conversation_id) if self._only_ends else subjects.conv_all(self.conversation_id)
+        )
         try:
             stored = await self._bus.direct.page(STREAM, subject, start=self.position, limit=_PAGE)
         except Retryable as exc:

@@ -1,18 +1,18 @@
 """Appends are certain: stored once or told why not, whatever happens to the server meanwhile."""
 
 import asyncio
-import os
-import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from shared.bus import Bus
 from shared.errors import BusUnavailable, EventTooLarge, FenceLost, Permanent, StorageFull
 from shared.topology import ensure_streams
+from tests.support.eventually import eventually
 from tests.support.nats import PrivateNats, connected, private_nats, settings_for
 
 
@@ -24,15 +24,24 @@ async def impatient(server: PrivateNats, **changes: object) -> AsyncIterator[Bus
         yield bus
 
 
-@contextmanager
-def frozen(server: PrivateNats) -> Iterator[None]:
+@asynccontextmanager
+async def frozen(server: PrivateNats) -> AsyncIterator[None]:
     """The server takes bytes but does nothing, as on a machine that swaps."""
     assert server.process is not None
-    os.kill(server.process.pid, signal.SIGSTOP)
+    process = psutil.Process(server.process.pid)
+    process.suspend()
+    threads = Path(f"/proc/{process.pid}/task")
+    await eventually(lambda: all(") T " in stat.read_text() for stat in threads.glob("*/stat")))
     try:
         yield
     finally:
-        os.kill(server.process.pid, signal.SIGCONT)
+        process.resume()
+
+
+async def tried_again(bus: Bus) -> None:
+    """Wait until the first try of an append went unanswered and the second is on its way."""
+    before = bus.client.stats["out_msgs"]
+    await eventually(lambda: bus.client.stats["out_msgs"] >= before + 2)
 
 
 async def test_a_message_is_stored_once_under_its_id(bus: Bus) -> None:
@@ -87,9 +96,9 @@ async def test_of_many_writers_with_the_same_fence_exactly_one_wins(bus: Bus) ->
 
 async def test_after_a_lost_ack_the_writer_recognises_its_own_message(nats_server: PrivateNats) -> None:
     async with impatient(nats_server) as bus:
-        with frozen(nats_server):
+        async with frozen(nats_server):
             append = asyncio.create_task(bus.append_bytes("conv.c.log", b"mine", msg_id="m1", expect=0))
-            await asyncio.sleep(0.5)  # longer than one try
+            await tried_again(bus)
         stored = await append
         found = await bus.read("conv.c.log")
     assert [(m.seq, m.data) for m in found] == [(stored.seq, b"mine")]
@@ -101,9 +110,9 @@ async def test_after_an_unanswered_try_somebody_elses_message_is_not_taken_for_o
 ) -> None:
     async with impatient(nats_server) as bus:
         await bus.append_bytes("conv.c.log", b"theirs", msg_id="t1", expect=0)
-        with frozen(nats_server):
+        async with frozen(nats_server):
             append = asyncio.create_task(bus.append_bytes("conv.c.log", b"mine", msg_id="m1", expect=0))
-            await asyncio.sleep(0.5)
+            await tried_again(bus)
         with pytest.raises(FenceLost):
             await append
         assert [m.data for m in await bus.read("conv.c.log")] == [b"theirs"]

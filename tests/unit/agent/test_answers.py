@@ -56,7 +56,9 @@ def test_a_reminder_says_how_late_it_is_when_that_matters(late_s: float, spanish
 
 
 def test_reminders_that_fell_due_together_are_told_together_and_braces_in_them_are_text() -> None:
-    assert answers.reminder("es", [due("{pan}", 0), due("%s {0}", 0)]) == "⏰ Recordatorio: {pan}\n⏰ Recordatorio: %s {0}"
+    assert (
+        answers.reminder("es", [due("{pan}", 0), due("%s {0}", 0)]) == "⏰ Recordatorio: {pan}\n⏰ Recordatorio: %s {0}"
+    )
 
 
 SAVE = call("note_save", effects="reversible")

@@ -12,9 +12,7 @@ from tests.unit.agent.turns import AT, call, outcome, running, step
 LIMITS = TurnLimits(steps=3, tokens=1000, wall_s=60.0, cost_usd=0.5)
 
 
-def move(
-    steps: int, *, tokens: int = 0, cost: float = 0.0, after_s: float = 1.0, limits: TurnLimits = LIMITS
-) -> Move:
+def move(steps: int, *, tokens: int = 0, cost: float = 0.0, after_s: float = 1.0, limits: TurnLimits = LIMITS) -> Move:
     """The next move after so many finished steps, each of which spent `tokens` and `cost`."""
     state, turn = running()
     for at in range(steps):

@@ -43,7 +43,9 @@ def with_open_turn(log: Log) -> Conversation:
     return state
 
 
-def ask(state: Conversation, *, profile: Profile = PROFILE, history: render.History | None = None, **options: Any) -> ChatRequest:
+def ask(
+    state: Conversation, *, profile: Profile = PROFILE, history: render.History | None = None, **options: Any
+) -> ChatRequest:
     return render.request(
         state,
         history or render.History(),
@@ -78,7 +80,9 @@ def test_any_log_renders_to_a_request_the_provider_accepts(dialect: str, log: Lo
     assert kinds(wire(request, dialect), RULES[dialect]) == set()
 
 
-@pytest.mark.xfail(reason="BUG: only the routed tools are offered; Groq refuses a history that calls others", strict=True)
+@pytest.mark.xfail(
+    reason="BUG: only the routed tools are offered; Groq refuses a history that calls others", strict=True
+)
 def test_a_history_that_calls_a_tool_no_longer_routed_renders_to_a_request_groq_accepts() -> None:
     state, turn = running()
     step(state, call("web_search"))

@@ -18,7 +18,9 @@ def group(name: str, *tools: str, configured: bool = True) -> GroupDeclared:
     return GroupDeclared(group=name, tools=declared, at=AT, configured=configured)
 
 
-BOX = Toolbox([group("web", "web_search"), group("notes", "note_save", "note_list"), group("tv", "tv_on", configured=False)])
+BOX = Toolbox(
+    [group("web", "web_search"), group("notes", "note_save", "note_list"), group("tv", "tv_on", configured=False)]
+)
 
 
 @pytest.mark.parametrize(

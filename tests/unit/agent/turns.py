@@ -36,9 +36,7 @@ def waiting(*inputs: Input) -> Conversation:
 def call(
     name: str, *, call_id: str = "", effects: SideEffects = "none", refused: str = "", malformed: str = ""
 ) -> CallRequested:
-    return CallRequested(
-        call_id=call_id or name, name=name, side_effects=effects, refused=refused, malformed=malformed
-    )
+    return CallRequested(call_id=call_id or name, name=name, side_effects=effects, refused=refused, malformed=malformed)
 
 
 def running(*inputs: int, state: Conversation | None = None) -> tuple[Conversation, Turn]:

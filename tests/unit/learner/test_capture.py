@@ -35,7 +35,12 @@ def test_only_answered_turns_that_used_tools_are_studied(event: TurnEnded, *, ex
 
 def test_names_and_outcomes_are_kept_and_nothing_of_what_tools_said() -> None:
     state = Conversation("c")
-    names = [("k1", "note_save", "ok"), ("k2", "web_search", "error"), ("k3", "note_save", "ok"), ("k4", "tv_on", "unknown")]
+    names = [
+        ("k1", "note_save", "ok"),
+        ("k2", "web_search", "error"),
+        ("k3", "note_save", "ok"),
+        ("k4", "tv_on", "unknown"),
+    ]
     calls = [CallRequested(call_id=c, name=n, arguments=msgspec.Raw(b'{"secret":1}')) for c, n, _ in names]
     state.apply(2, TurnStarted(turn_id="1-t", epoch=1, owner="a", lease=1, inputs=[1], at=AT))
     state.apply(3, ModelReplied(turn_id="1-t", step=1, model="m", finish="calls", at=AT, calls=calls))

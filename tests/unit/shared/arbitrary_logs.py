@@ -128,9 +128,7 @@ class _Writer:
         """The waiting messages of whoever wrote `first`, or none."""
         if not isinstance(first, UserMessage):
             return []
-        return [
-            seq for seq, e in self._waiting.items() if isinstance(e, UserMessage) and e.user_id == first.user_id
-        ]
+        return [seq for seq, e in self._waiting.items() if isinstance(e, UserMessage) and e.user_id == first.user_id]
 
     def _take(self, seqs: Sequence[int]) -> list[int]:
         for seq in seqs:
@@ -162,7 +160,13 @@ class _Writer:
         route = RouteDecision(layer="keywords", groups=["notes"])
         self._put(
             TurnStarted(
-                turn_id=turn_id, epoch=epoch, owner=f"o{epoch}", lease=inputs[0], inputs=inputs, at=self._at(), route=route
+                turn_id=turn_id,
+                epoch=epoch,
+                owner=f"o{epoch}",
+                lease=inputs[0],
+                inputs=inputs,
+                at=self._at(),
+                route=route,
             )
         )
 
@@ -187,7 +191,9 @@ class _Writer:
     def _call(self, identity: str) -> CallRequested:
         arguments = msgspec.Raw(msgspec.json.encode(self._draw(st.dictionaries(texts, values, max_size=2))))
         if self._draw(st.integers(0, 3)) == 0:
-            return CallRequested(call_id=identity, name=self._draw(texts), malformed=self._draw(texts), refused="no such")
+            return CallRequested(
+                call_id=identity, name=self._draw(texts), malformed=self._draw(texts), refused="no such"
+            )
         effects = self._draw(st.sampled_from(("none", "reversible")))
         name = self._draw(st.sampled_from(TOOLS))
         return CallRequested(call_id=identity, name=name, group="notes", arguments=arguments, side_effects=effects)
@@ -222,9 +228,7 @@ class _Writer:
             final = ModelReplied(turn_id=turn_id, step=step, model="m", finish="stop", at=self._at(), content=content)
         status: Any = "answered" if how == "limit" else how
         answer = self._draw(texts)
-        self._put(
-            TurnEnded(turn_id=turn_id, status=status, answer=answer, inputs=covered, at=self._at(), final=final)
-        )
+        self._put(TurnEnded(turn_id=turn_id, status=status, answer=answer, inputs=covered, at=self._at(), final=final))
 
     def _redact(self) -> None:
         target = self._draw(st.sampled_from([seq for seq, _ in self.log]))

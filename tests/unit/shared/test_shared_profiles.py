@@ -21,7 +21,13 @@ def load(folder: Path, most: int = 4000) -> dict[str, Profile]:
 
 
 def test_a_profile_has_its_name_from_the_folder_and_its_texts_from_their_files(tmp_path: Path) -> None:
-    write(tmp_path, "casa", 'language = "en"\ngroups = ["notes"]\n[limits]\nsteps = 3', identity="Soy Jada.\r\n", user="Ana")
+    write(
+        tmp_path,
+        "casa",
+        'language = "en"\ngroups = ["notes"]\n[limits]\nsteps = 3',
+        identity="Soy Jada.\r\n",
+        user="Ana",
+    )
     profile = load(tmp_path)["casa"]
     assert (profile.name, profile.language, profile.groups, profile.limits.steps) == ("casa", "en", ["notes"], 3)
     assert (profile.identity, profile.user_facts) == ("Soy Jada.", "Ana")

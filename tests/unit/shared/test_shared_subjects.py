@@ -89,9 +89,7 @@ def test_the_longest_user_id_fits_into_every_subject_it_is_part_of() -> None:
 def test_every_stored_subject_has_its_stream(subject: str, stream: str) -> None:
     assert stream_of(subject) == stream
     filters = next(spec.subjects for spec in STREAMS if spec.name == stream)
-    pattern = "|".join(
-        re.escape(f).replace(r"\*", "[^.]+").replace(">", ".+") for f in filters
-    )
+    pattern = "|".join(re.escape(f).replace(r"\*", "[^.]+").replace(">", ".+") for f in filters)
     assert re.fullmatch(pattern, subject)
 
 

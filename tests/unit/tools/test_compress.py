@@ -18,6 +18,7 @@ values = st.recursive(
     max_leaves=30,
 )
 
+
 @settings(deadline=None)
 @given(values, st.integers(200, 2000))
 def test_whatever_a_tool_returns_fits_about_the_limit_or_says_that_it_was_cut(value: Any, limit: int) -> None:
@@ -45,7 +46,14 @@ def test_the_longest_list_loses_whole_items_from_its_end_and_says_how_many_there
     value = {"notes": items(276), "total": 276, "page": 1}
     cut = shrink(value, 1000, ref="k").value
     shown = len(cut["notes"])
-    assert cut == {**value, "notes": value["notes"][:shown], "truncated": True, "shown": shown, "total": 276, "ref": "k"}
+    assert cut == {
+        **value,
+        "notes": value["notes"][:shown],
+        "truncated": True,
+        "shown": shown,
+        "total": 276,
+        "ref": "k",
+    }
     assert 900 <= size(cut) <= 1000
 
 

@@ -5,12 +5,15 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from services.tools.compress import fitting
 from services.tools.context import ToolContext, ToolError
 from services.tools.declare import Group
 from services.tools.groups.memory.search import search_conversations
 from shared.blobs import get_output
 
 PAGE_CHARS = 4000
+# What stands beside the text of a page; a page that is cut itself could not be read on.
+PAGE_NOTE_CHARS = 100
 
 group = Group("memory", titles={"es": "Memoria", "en": "Memory"}, folder=Path(__file__).parent)
 
@@ -35,7 +38,8 @@ async def read_result(
     text = await get_output(context.bus, context.conversation_id, ref)
     if text is None:
         raise ToolError("there is no such result in this conversation (any more); run the tool again if you need it")
-    page = text[offset : offset + PAGE_CHARS]
+    room = context.settings.tools.max_result_chars - PAGE_NOTE_CHARS
+    page = fitting(text[offset : offset + PAGE_CHARS], room) or text[offset : offset + 1]
     end = offset + len(page)
     return {
         "text": page,

@@ -1,6 +1,5 @@
 """Notes: short texts a person wants kept, per user."""
 
-import hashlib
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,9 +35,11 @@ async def note_save(context: ToolContext, text: _TEXT) -> Any:
     note = Note(text=clean(text).strip(), created_at=context.now, updated_at=context.now)
     if not note.text:
         raise ToolError("the note is empty; ask what it should say")
-    note_id = _note_id(context.call_id)
-    await context.documents(Note).create(note_id, note)
-    return {"saved": _shown(context, note_id, note)}
+    documents = context.documents(Note)
+    for note_id in context.short_ids("n"):
+        if await documents.create(note_id, note):
+            return {"saved": _shown(context, note_id, note)}
+    raise ToolError("there was no free id for the note; try once more")
 
 
 @group.tool()
@@ -67,6 +68,8 @@ async def note_update(context: ToolContext, id: _ID, text: _TEXT) -> Any:  # noq
     if found is None:
         raise ToolError(f"there is no note {id!r}; look its id up with note_list or note_search")
     note, revision = found
+    if not clean(text).strip():
+        raise ToolError("the new text is empty; to remove the note use note_delete")
     changed = msgspec.structs.replace(note, text=clean(text).strip(), updated_at=context.now)
     try:
         await documents.replace(id, changed, revision=revision)
@@ -97,8 +100,3 @@ def _listing(context: ToolContext, notes: list[tuple[str, Note]], limit: int) ->
 def _shown(context: ToolContext, note_id: str, note: Note) -> dict[str, str]:
     local = note.updated_at.astimezone(ZoneInfo(context.time_zone))
     return {"id": note_id, "text": note.text, "updated_at": f"{local:%Y-%m-%d %H:%M}"}
-
-
-def _note_id(call_id: str) -> str:
-    """Short enough to say in chat; made from the call, so that the same call could never make two notes."""
-    return "n" + hashlib.sha256(call_id.encode()).hexdigest()[:6]

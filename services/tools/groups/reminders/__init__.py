@@ -1,6 +1,5 @@
 """Reminders: one-shot schedules the broker fires into the conversation that asked for them."""
 
-import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,12 +35,15 @@ async def set_reminder(
 ) -> Any:
     """Remind the user of something at a time. The result states the absolute local time: repeat it to the user."""
     schedules = Schedules(context.bus)
+    if not clean(text).strip():
+        raise ToolError("the text is empty; ask what to remind of")
     limit = context.settings.scheduler.max_pending_per_user
-    if len(await schedules.pending(context.user_id)) >= limit:
+    pending = await schedules.pending(context.user_id)
+    if len(pending) >= limit:
         raise ToolError(f"there are {limit} reminders pending already, the limit; cancel some first")
     due_at, assumed = _resolve(context, when)
     reminder = ReminderScheduled(
-        schedule_id=_schedule_id(context.call_id),
+        schedule_id=_free_id(context, pending),
         user_id=context.user_id,
         conversation_id=context.conversation_id,
         text=clean(text).strip(),
@@ -122,5 +124,10 @@ def _local_words(context: ToolContext, at: datetime) -> str:
     return when.describe(moment, context.language)
 
 
-def _schedule_id(call_id: str) -> str:
-    return "r" + hashlib.sha256(call_id.encode()).hexdigest()[:6]
+def _free_id(context: ToolContext, pending: list[Pending]) -> str:
+    """An id under which nothing is pending: arming a schedule replaces what has its id."""
+    taken = {p.reminder.schedule_id for p in pending}
+    free = [schedule_id for schedule_id in context.short_ids("r") if schedule_id not in taken]
+    if not free:
+        raise ToolError("there was no free id for the reminder; try once more")
+    return free[0]

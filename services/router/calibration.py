@@ -1,0 +1,86 @@
+"""Choosing an embedder's thresholds from what it said about texts it had not learned from. Pure.
+
+Three steps, each on the cross-validated training rows, all classes weighing the same however many rows they have:
+1. `none`: the lowest bar at which at most `WRONGLY_NONE` of the requests that need a group are sent away.
+2. `missed`: the highest at which, after that, the right group is loaded for `RECALL` of them; the lower it is, the more
+   groups are loaded.
+3. `doubt`: the lowest at which at most `FALLBACK` of all messages are offered everything.
+`part` is the lowest bar over which a single best group is right `PART_PRECISION` of the time.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from services.router.policy import MAX_GROUPS, NONE, Thresholds, verdict
+
+WRONGLY_NONE = 0.012
+RECALL = 0.985
+FALLBACK = 0.01
+PART_PRECISION = 0.985
+_STEPS = [i / 200 for i in range(1, 200)]
+
+
+class Case(msgspec.Struct, frozen=True):
+    """What an embedder said about a text (probabilities of all classes) and which classes are right for it."""
+
+    scores: Mapping[str, float]
+    right: frozenset[str]
+
+    @property
+    def needs_tool(self) -> bool:
+        """Whether loading nothing would be wrong."""
+        return NONE not in self.right
+
+
+def choose_thresholds(cases: Sequence[Case]) -> Thresholds:
+    """Choose the thresholds by the procedure above; where a goal cannot be met, its nearest value is taken."""
+    offered = frozenset(cases[0].scores) - {NONE}
+    weights = _weights(cases)
+    requests = [(c, w) for c, w in zip(cases, weights, strict=True) if c.needs_tool]
+    none = _lowest([(c.scores[NONE], w) for c, w in requests], WRONGLY_NONE)
+    missed = next(
+        (m for m in reversed(_STEPS) if _recall(requests, Thresholds(none, m, 1.0, 1.0), offered) >= RECALL), _STEPS[0]
+    )
+    undecided = [(_beyond(c, none), w) for c, w in zip(cases, weights, strict=True)]
+    return Thresholds(
+        none=none, missed=missed, doubt=_lowest(undecided, FALLBACK), part=_part(list(zip(cases, weights, strict=True)))
+    )
+
+
+def _weights(cases: Sequence[Case]) -> list[float]:
+    """Every class weighs the same in all; a case that accepts several counts as its rarest."""
+    counts = Counter(c for case in cases for c in case.right)
+    return [1 / min(counts[c] for c in case.right) for case in cases]
+
+
+def _lowest(values: Sequence[tuple[float, float]], share: float) -> float:
+    """Find the lowest step that at most `share` of the weight reaches."""
+    total = sum(w for _, w in values)
+    return next((s for s in _STEPS if sum(w for v, w in values if v >= s) <= share * total), _STEPS[-1])
+
+
+def _recall(cases: Sequence[tuple[Case, float]], thresholds: Thresholds, offered: frozenset[str]) -> float:
+    loaded = 0.0
+    for case, weight in cases:
+        said = verdict(case.scores, thresholds, offered)
+        if said is None or case.right & set(said.groups):
+            loaded += weight
+    return loaded / sum(w for _, w in cases)
+
+
+def _beyond(case: Case, none: float) -> float:
+    """Tell how much probability `MAX_GROUPS` groups leave out; nothing, when no tool is the verdict."""
+    if case.scores[NONE] >= none:
+        return 0.0
+    return sum(sorted((p for c, p in case.scores.items() if c != NONE), reverse=True)[MAX_GROUPS:])
+
+
+def _part(cases: Sequence[tuple[Case, float]]) -> float:
+    best = [(*max((p, c) for c, p in case.scores.items() if c != NONE), case, weight) for case, weight in cases]
+    for step in _STEPS:
+        over = [(group in case.right, weight) for p, group, case, weight in best if p >= step]
+        if over and sum(w for ok, w in over if ok) >= PART_PRECISION * sum(w for _, w in over):
+            return step
+    return _STEPS[-1]
