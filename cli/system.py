@@ -118,4 +118,4 @@ class AllInOne:
         return service if isinstance(service, AgentService) else None
 
     def _app(self) -> FastAPI:
-        return create_app(self._agent, self.alive, self.ready, self._settings)
+        return create_app(self._agent, self.alive, self.ready, self._settings, self.degraded)

@@ -23,8 +23,9 @@ from shared.model.types import AssistantTurn, Block, Call, ChatMessage, ChatRequ
 from shared.profiles import Profile
 from shared.text import estimate_tokens
 
-# Per message, for role markers and separators.
-_OVERHEAD_TOKENS = 4
+# Beside the words: role markers and separators of a message, and the wrapping of a call.
+_MESSAGE_TOKENS = 6
+_CALL_TOKENS = 16
 _MIN_INTERRUPTED = "tool call interrupted: its outcome is unknown"
 
 
@@ -226,8 +227,8 @@ def estimate(messages: Sequence[ChatMessage]) -> int:
                 total += estimate_tokens(message.content)
             case AssistantTurn():
                 total += sum(estimate_tokens(_part_text(p)) for p in message.content)
-                total += sum(len(bytes(c.arguments)) // 4 + estimate_tokens(c.name) for c in message.calls)
+                total += sum(len(bytes(c.arguments)) // 4 + _CALL_TOKENS for c in message.calls)
             case UserTurn():
                 total += sum(estimate_tokens(_part_text(p)) for p in message.content)
-        total += _OVERHEAD_TOKENS
+        total += _MESSAGE_TOKENS
     return total

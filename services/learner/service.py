@@ -8,8 +8,10 @@ from services.learner.windows import WindowKey, Windows
 from shared import ids, subjects
 from shared.clock import utc_now
 from shared.conversation.fold import Checkpoint, Conversation
+from shared.conversation.log import read_event
 from shared.errors import Malformed
 from shared.lifecycle import Context
+from shared.logs import get_logger
 from shared.messages import conversation as messages
 from shared.messages import playbook
 from shared.messages.conversation import TurnEnded
@@ -17,6 +19,8 @@ from shared.messages.playbook import StudiedTurn, TurnsCaptured
 from shared.settle import Delivery
 from shared.topology import learner_consumer
 from shared.worker import Worker
+
+log = get_logger()
 
 _TURN_ENDED = b'"type":"log.turn_ended"'
 
@@ -102,7 +106,11 @@ class LearnerService:
         fence = 0
         for stored in await self._bus.read(subject):
             fence = stored.seq
-            event = playbook.events.decode(stored.data)
+            try:
+                event = playbook.events.decode(stored.data)
+            except Malformed as exc:
+                log.warning("capture.unreadable", seq=stored.seq, error=str(exc))
+                continue
             if isinstance(event, TurnsCaptured):
                 known.update(turn.turn_id for turn in event.turns)
         return known, fence
@@ -113,7 +121,7 @@ class LearnerService:
         start = min(ids.first_input_of(turn_id) for turn_id in turn_ids)
         state = Conversation(conversation_id, Checkpoint(seq=start))
         for stored in await self._bus.read(subjects.conv_all(conversation_id), start=start):
-            state.apply(stored.seq, messages.events.decode(stored.data))
+            state.apply(stored.seq, read_event(stored))
         found = {turn.turn_id: studied(turn) for turn in state.turns if turn.ended is not None}
         return [found.get(turn_id) for turn_id in turn_ids]
 

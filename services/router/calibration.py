@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from services.router.policy import MAX_GROUPS, NONE, Thresholds, verdict
+from services.router.policy import MAX_GROUPS, Thresholds, verdict
+from services.router.semantic import NONE
 
 WRONGLY_NONE = 0.012
 RECALL = 0.985

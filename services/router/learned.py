@@ -58,12 +58,16 @@ class Material(msgspec.Struct, frozen=True):
 
 
 class Learned(msgspec.Struct, frozen=True):
-    """The state of the built-in embedder for one set of phrases, named by `digest`."""
+    """The state of the built-in embedder for the phrases that `digests` name, by group."""
 
-    digest: str
+    digests: Mapping[str, str]
     model: Linear
     thresholds: Thresholds
     keywords: Mapping[str, Mapping[str, float]]
+
+    def covers(self, groups: GroupPhrases) -> bool:
+        """Whether this was learned from these very phrases; groups it knows beside them do no harm."""
+        return digests_of(groups).items() <= self.digests.items()
 
     @property
     def precision(self) -> Precision:
@@ -76,7 +80,7 @@ class Learned(msgspec.Struct, frozen=True):
 
 
 class _Head(msgspec.Struct, frozen=True):
-    digest: str
+    digests: dict[str, str]
     thresholds: Thresholds
     keywords: dict[str, dict[str, float]]
 
@@ -86,12 +90,13 @@ def load_material(words: Mapping[str, Words], folder: Path = DATA) -> Material:
     return Material(load_vectors(folder), words, load_phrases(NONE_PHRASES), read_corpus(folder / CORPUS_FILE))
 
 
-def digest_of(groups: GroupPhrases) -> str:
-    """Name a set of phrases under this edition; the same phrases have the same name, in whatever order they come."""
-    canonical = {
-        group: {lang: msgspec.to_builtins(phrases) for lang, phrases in sorted(by_language.items())}
-        for group, by_language in sorted(groups.items())
-    }
+def digests_of(groups: GroupPhrases) -> dict[str, str]:
+    """Name each group's phrases under this edition; the same phrases have the same name."""
+    return {group: _digest(by_language) for group, by_language in sorted(groups.items())}
+
+
+def _digest(by_language: Mapping[str, Phrases]) -> str:
+    canonical = {lang: msgspec.to_builtins(phrases) for lang, phrases in sorted(by_language.items())}
     return hashlib.sha256(f"builtin {EDITION} ".encode() + msgspec.json.encode(canonical)).hexdigest()[:16]
 
 
@@ -101,7 +106,7 @@ def learn(groups: GroupPhrases, material: Material, thresholds: Thresholds, reci
     lexicon = keywords_only(groups, material.endings)
     samples = make_samples(utterances, lexicon, material)
     return Learned(
-        digest=digest_of(groups),
+        digests=digests_of(groups),
         model=fit(samples, classes_of(groups), recipe or Recipe()),
         thresholds=thresholds,
         keywords=measure_precision(utterances, lexicon, material.connectors, groups),
@@ -119,7 +124,7 @@ def make_samples(utterances: Iterable[Utterance], lexicon: Lexicon, material: Ma
 
 def write_learned(learned: Learned) -> bytes:
     """Pack the state: a JSON line, then the weights; a few hundred kilobytes, the same for the same state."""
-    head = _Head(learned.digest, learned.thresholds, {g: dict(t) for g, t in learned.keywords.items()})
+    head = _Head(dict(learned.digests), learned.thresholds, {g: dict(t) for g, t in learned.keywords.items()})
     return msgspec.json.encode(head) + b"\n" + pack(learned.model)
 
 
@@ -130,4 +135,14 @@ def read_learned(data: bytes) -> Learned:
         known = msgspec.json.decode(head, type=_Head)
     except msgspec.DecodeError as exc:
         raise Malformed(f"no routing state: {exc}") from exc
-    return Learned(known.digest, unpack(weights), known.thresholds, known.keywords)
+    return Learned(known.digests, unpack(weights), known.thresholds, known.keywords)
+
+
+def read_shipped(folder: Path = DATA) -> Learned:
+    """Read the state that ships, learned from the phrases that ship."""
+    return read_learned((folder / LEARNED_FILE).read_bytes())
+
+
+def load_shipped(folder: Path = DATA) -> Classifier:
+    """Load the semantic layer that ships; tens of milliseconds."""
+    return read_shipped(folder).semantic(load_vectors(folder))

@@ -12,12 +12,11 @@ from services.router.features import Features
 from services.router.vectors import Floats
 from shared.errors import Malformed
 
-NONE = "none"
 STEPS = 127
 
 
 class Linear(msgspec.Struct, frozen=True):
-    """Weights of a softmax over `classes` (every group, and `NONE`).
+    """Weights of a softmax over `classes` (every group, and no tool).
 
     `hashed` (int8, a row for each column of `Features`) times `scales` are the n-grams' weights, `dense` those of the
     sentence vector, `hints` those of a keyword hit of the class in its row.

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from services.router.semantic import Verdict
+from services.router.semantic import NONE, Verdict
 
-NONE = "none"
 MAX_GROUPS = 3
 
 

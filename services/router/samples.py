@@ -7,7 +7,7 @@ import msgspec
 
 from services.router.lexicon import Lexicon, compile_lexicon
 from services.router.patterns import Endings
-from services.router.policy import NONE
+from services.router.semantic import NONE
 from services.router.tokens import tokenise
 from shared.errors import Permanent
 from shared.messages.tools import Phrases

@@ -6,6 +6,10 @@ from typing import Protocol
 import msgspec
 
 
+# The class of messages that need no tool.
+NONE = "none"
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """What a text needs: `groups` (none: no tool at all), with the calibrated probabilities that were weighed."""
 

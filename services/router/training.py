@@ -127,5 +127,6 @@ def _row(sample: Sample, classes: Sequence[str], recipe: Recipe) -> tuple[npt.ND
 def _sample_weights(samples: Sequence[Sample], classes: Sequence[str], balance: float) -> Floats:
     """A sample weighs less the more its rarest accepted class has; the mean weight is 1."""
     counts: Mapping[str, int] = {c: sum(c in s.accepted for s in samples) for c in classes}
-    raw = np.array([min(counts[c] for c in s.accepted) ** -balance for s in samples], np.float32)
-    return raw / raw.mean()
+    raw: Floats = np.array([min(counts[c] for c in s.accepted) ** -balance for s in samples], np.float32)
+    raw /= raw.mean()
+    return raw

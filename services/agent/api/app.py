@@ -30,7 +30,9 @@ _SHAPES = (
 )
 
 
-def create_app(get_agent: GetAgent, alive: Checks, ready: Checks, settings: Settings) -> FastAPI:
+def create_app(
+    get_agent: GetAgent, alive: Checks, ready: Checks, settings: Settings, degraded: Checks = dict
+) -> FastAPI:
     """The API of the agent that `get_agent` returns (None while it starts), with health of whatever runs beside it."""
     backend = Backend(get_agent=get_agent, alive=alive, ready=ready, settings=settings)
     known_files = KnownFiles(settings.intake)
@@ -39,7 +41,7 @@ def create_app(get_agent: GetAgent, alive: Checks, ready: Checks, settings: Sett
     app.include_router(conversations.routes(backend))
     app.include_router(files.routes(backend, known_files))
     app.include_router(about.routes(backend))
-    app.include_router(health_routes(alive, ready))
+    app.include_router(health_routes(alive, ready, degraded))
     problems.install(app)
     app.add_middleware(Guard)
     return app
@@ -51,7 +53,7 @@ def make_app(runner: Runner, settings: Settings) -> FastAPI:
     def get_agent() -> AgentService | None:
         return runner.service if isinstance(runner.service, AgentService) else None
 
-    return create_app(get_agent, runner.alive, runner.ready, settings)
+    return create_app(get_agent, runner.alive, runner.ready, settings, runner.degraded)
 
 
 class _Api(FastAPI):

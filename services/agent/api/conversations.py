@@ -22,6 +22,7 @@ from shared.errors import Rejected
 
 _END = 2**62
 _Cursor = Annotated[int | None, Query(ge=1, le=_END, description="`next_cursor` of the page before this one.")]
+_Form = Literal["messages", "events"]
 _Limit = Annotated[int, Query(ge=1, le=200, description="Most items of the page.")]
 
 
@@ -101,10 +102,7 @@ def routes(backend: Backend) -> APIRouter:
         responses=responses({200: MessagePage}),
     )
     async def read(
-        conversation_id: str,
-        view: Literal["messages", "events"] = "messages",
-        cursor: _Cursor = None,
-        limit: _Limit = 50,
+        conversation_id: str, view: _Form = "messages", cursor: _Cursor = None, limit: _Limit = 50
     ) -> Response:
         """As people see it (`messages`), or as it is stored (`events`)."""
         if view == "events":

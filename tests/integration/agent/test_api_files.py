@@ -7,8 +7,8 @@ import pytest
 from shared.blobs import put_blob
 from shared.settings.schema import Http
 from tests.integration.agent.conftest import SCRIPT
+from tests.support.file_bytes import gif, jpeg, png
 from tests.support.system import System, running_system
-from tests.unit.shared.test_intake import gif, jpeg, png
 
 HTML = b"<!doctype html><script>alert(1)</script>"
 

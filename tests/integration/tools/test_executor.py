@@ -1,18 +1,10 @@
 """A job from queue to result: at most once if it has effects, within its deadline, reported exactly once."""
 
 import asyncio
-import math
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from services.tools import groups
-from services.tools.context import ToolContext, ToolError
-from services.tools.declare import Group
-from services.tools.service import ToolsService
 from shared import subjects
 from shared.blobs import get_output
 from shared.buckets import Bucket
@@ -25,78 +17,13 @@ from shared.settings.schema import Settings
 from shared.settle import Delivery, HandBack
 from shared.topology import tools_consumer
 from shared.worker import Worker
+from tests.integration.tools.bench import Bench
 from tests.integration.tools.jobs import job, queue_is_empty, result, results, run, send, serving, value
 from tests.support.eventually import eventually
 from tests.support.nats import PrivateNats, connected
 
-PHRASES = Path(next(iter(groups.__path__))) / "notes"
-
-
-class Bench:
-    """A group whose tools do what a test needs, and the calls that really ran."""
-
-    def __init__(self) -> None:
-        self.group = Group("bench", titles={"es": "B", "en": "B"}, folder=PHRASES)
-        self.ran: list[str] = []
-        self.release = asyncio.Event()
-        tool = self.group.tool
-
-        async def look(context: ToolContext, count: int = 1) -> Any:
-            """Read something."""
-            self.ran.append(context.call_id)
-            return {"items": ["x" * 50] * count, "total": count}
-
-        async def act(context: ToolContext) -> Any:
-            """Do something."""
-            self.ran.append(context.call_id)
-            return {"done": True}
-
-        async def slow_look(context: ToolContext) -> Any:
-            """Read something slow."""
-            self.ran.append(context.call_id)
-            await self.release.wait()
-            return "late"
-
-        async def slow_act(context: ToolContext) -> Any:
-            """Do something slow."""
-            self.ran.append(context.call_id)
-            await self.release.wait()
-            return "done"
-
-        async def fail(_context: ToolContext) -> Any:
-            """Fail with a reason."""
-            raise ToolError("the mail server refused the password")
-
-        async def crash(_context: ToolContext) -> Any:
-            """Fail without one."""
-            raise ZeroDivisionError
-
-        async def crash_act(_context: ToolContext) -> Any:
-            """Fail without one, perhaps after an effect."""
-            raise ZeroDivisionError
-
-        async def odd(_context: ToolContext, kind: str) -> Any:
-            """Return something odd."""
-            return {"surrogate": "roto \ud83d", "object": object(), "nan": math.nan, "none": None, "bytes": b"x"}[kind]
-
-        for function in (look, slow_look, fail, crash, odd):
-            tool()(function)
-        for function in (act, slow_act, crash_act):
-            tool(side_effects="irreversible")(function)
-
-
-@pytest.fixture
-def bench() -> Bench:
-    return Bench()
-
-
-@pytest.fixture
-async def worker(bus: Bus, settings: Settings, bench: Bench) -> AsyncIterator[ToolsService]:
-    async with serving(bus, settings, [bench.group]) as service:
-        yield service
-
-
-served = pytest.mark.usefixtures("worker")
+# A worker serves the bench throughout.
+served = pytest.mark.usefixtures("bench_worker")
 
 
 @served
@@ -264,9 +191,7 @@ async def test_a_worker_that_stops_hands_a_read_only_call_to_another_at_once(
     assert len(bench.ran) == 2
 
 
-async def test_a_worker_that_stops_amid_an_effect_leaves_it_unknown(
-    bus: Bus, settings: Settings, bench: Bench
-) -> None:
+async def test_a_worker_that_stops_amid_an_effect_leaves_it_unknown(bus: Bus, settings: Settings, bench: Bench) -> None:
     one = job("bench", "slow_act")
     async with serving(bus, settings, [bench.group]):
         await send(bus, one)

@@ -10,6 +10,9 @@ from services.tools.declare import Group
 
 def ledger_group(ledger: Path, effect: Callable[[str], None] = lambda _: None) -> Group:
     """The group `ledger`. `effect` is told right before and right after the line is written."""
+    def lines() -> list[str]:
+        return ledger.read_text(encoding="utf-8").splitlines() if ledger.exists() else []
+
     group = Group("ledger", titles={"es": "Libro", "en": "Ledger"}, folder=Path(__file__).parent)
 
     @group.tool(side_effects="irreversible", deadline_s=10)
@@ -25,6 +28,6 @@ def ledger_group(ledger: Path, effect: Callable[[str], None] = lambda _: None) -
     async def ledger_count(context: ToolContext) -> Any:
         """Count the lines of the ledger."""
         del context
-        return {"lines": len(ledger.read_text(encoding="utf-8").splitlines()) if ledger.exists() else 0}
+        return {"lines": len(lines())}
 
     return group

@@ -1,5 +1,6 @@
 """Render over arbitrary logs: what goes out is accepted by every dialect, the same each time, within its budget."""
 
+import itertools
 import json
 from typing import Any, get_args
 
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from services.agent import render
 from services.agent.arrivals import steering_inputs
 from shared.conversation.fold import Checkpoint, Conversation
-from shared.messages.conversation import TurnEnded, TurnStarted, UserMessage
+from shared.messages.conversation import Redacted, ToolFinished, TurnEnded, TurnStarted, UserMessage
+from shared.messages.parts import Text
 from shared.model.dialects import DIALECTS
 from shared.model.openai_codec import OpenAICodec
 from shared.model.types import ChatRequest, ToolSpec, ToolTurn
@@ -92,6 +94,18 @@ def test_a_history_that_calls_a_tool_no_longer_routed_renders_to_a_request_groq_
     state.apply(500, message())
     state.apply(501, TurnStarted(turn_id="500-t", epoch=1, owner="o", lease=500, inputs=[500], at=START))
     assert kinds(wire(ask(state, tools=OFFERED[:1]), "groq"), "groq") == set()
+
+
+@pytest.mark.xfail(reason="BUG: a result heard live has no sequence yet, so its redaction misses it", strict=True)
+def test_a_redacted_result_is_not_rendered_by_the_owner_who_heard_it_live() -> None:
+    state, turn = running()
+    step(state, call("web_search"))
+    poisoned = ToolFinished(
+        call_id="web_search", turn_id=turn.turn_id, name="x", status="ok", at=START, content=[Text(text="POISON")]
+    )
+    state.apply(0, poisoned)  # as `Listening` hears it; the stream holds it at 150
+    state.apply(200, Redacted(target_seq=150, part=0, note="healed", reason="surrogate", at=START))
+    assert "POISON" not in json.dumps(wire(ask(state)))
 
 
 @some
@@ -176,12 +190,12 @@ def test_every_call_shown_has_exactly_one_result_right_behind_it(log: Log) -> No
     request = ask(with_open_turn(log))
     for block in (*(b.messages for b in request.history), request.current):
         owed: list[str] = []
-        for message in block:
-            if isinstance(message, ToolTurn):
-                assert owed.pop(0) == message.call_id
+        for one in block:
+            if isinstance(one, ToolTurn):
+                assert owed.pop(0) == one.call_id
                 continue
             assert owed == []
-            owed = [call.call_id for call in getattr(message, "calls", [])]
+            owed = [made.call_id for made in getattr(one, "calls", [])]
         assert owed == []
 
 
@@ -217,5 +231,5 @@ def test_the_cut_is_the_same_after_older_turns_were_forgotten(
 
 def test_the_cut_stays_put_for_several_turns() -> None:
     cuts = [render.first_kept([100] * turns, 1000, before=0) for turns in range(1, 60)]
-    moves = sum(one != two for one, two in zip(cuts, cuts[1:], strict=False))
+    moves = sum(one != two for one, two in itertools.pairwise(cuts))
     assert moves <= 59 * 100 / 250 + 1

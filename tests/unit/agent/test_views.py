@@ -1,5 +1,4 @@
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +6,6 @@ import msgspec
 import pytest
 
 from services.agent.api.cancel import target_of
-from services.agent.api.narrate import LiveText, Narrator, Told
 from services.agent.api.problems import as_rejected, known_problems, language_of
 from services.agent.api.views import accepted_view, event_view, message_view, turn_view
 from shared.conversation.fold import Conversation
@@ -15,61 +13,13 @@ from shared.direct import StoredMessage
 from shared.errors import BusUnavailable, EventTooLarge, FenceLost, Rejected, StorageFull
 from shared.messages.conversation import (
     Action,
-    CallAbandoned,
     CancelRequested,
-    ModelReplied,
-    ToolFinished,
-    TurnEnded,
-    TurnStarted,
-    Usage,
 )
-from shared.messages.live import Delta, Reset
-from shared.messages.parts import BlobRef, Opaque, Text
-from shared.messages.routing import RouteDecision
+from shared.messages.parts import BlobRef, Opaque
+from tests.unit.agent.narrated import ended, plain, replied, started
 from tests.unit.agent.turns import AT, call, message, outcome, running, step, waiting
 
 SOURCES = (Path(__file__).parents[3] / "services/agent/api", Path(__file__).parents[3] / "shared")
-
-
-def plain(view: Any) -> Any:
-    return msgspec.to_builtins(view)
-
-
-def started(turn_id: str = "1-t", *inputs: int, epoch: int = 1) -> TurnStarted:
-    route = RouteDecision(layer="keywords", groups=["notes"])
-    return TurnStarted(
-        turn_id=turn_id, epoch=epoch, owner="a", lease=1, inputs=list(inputs or (1,)), at=AT, route=route
-    )
-
-
-def replied(number: int, *calls: str, turn_id: str = "1-t", inputs: Sequence[int] = ()) -> ModelReplied:
-    return ModelReplied(
-        turn_id=turn_id,
-        step=number,
-        model="m",
-        finish="calls" if calls else "stop",
-        at=AT,
-        content=[Text(text=f"text {number}")],
-        calls=[call(name) for name in calls],
-        inputs=list(inputs),
-    )
-
-
-def finished(call_id: str, turn_id: str = "1-t") -> ToolFinished:
-    return ToolFinished(call_id=call_id, turn_id=turn_id, name=call_id, status="ok", at=AT, elapsed_s=0.5)
-
-
-def ended(turn_id: str = "1-t", *inputs: int, status: Any = "answered", final: ModelReplied | None = None) -> TurnEnded:
-    return TurnEnded(
-        turn_id=turn_id,
-        status=status,
-        answer="listo",
-        inputs=list(inputs or (1,)),
-        at=AT,
-        final=final,
-        usage=Usage(tokens_in=5, tokens_out=2),
-        models_tried=["m"],
-    )
 
 
 def test_a_running_turn_shows_what_is_known_so_far() -> None:
@@ -133,138 +83,6 @@ def test_people_see_what_was_written_and_what_was_answered() -> None:
 def test_an_event_that_is_no_json_does_not_spoil_its_page(data: bytes, shown: dict[str, Any]) -> None:
     view = event_view(StoredMessage(4, "conv.c.log", data, {}, ""))
     assert (view.seq, view.kind, msgspec.json.decode(msgspec.json.encode(view.event))) == (4, "log", shown)
-
-
-def names(told: Sequence[Told]) -> list[str]:
-    return [item.name for item in told]
-
-
-def delta(number: int, text: str, turn_id: str = "1-t") -> Delta:
-    return Delta(turn_id=turn_id, step=number, text=text)
-
-
-def tell(narrator: Narrator, *events: Any) -> list[str]:
-    """The names of what is told of these, with the text of deltas."""
-    told: list[Told] = []
-    for seq, event in enumerate(events, 1):
-        told += narrator.hear(event) if isinstance(event, Delta | Reset) else narrator.tell(seq, event)
-    return [
-        item.name + (f" {item.body.text}" if item.name in ("delta", "message") else "")  # type: ignore[union-attr]
-        for item in told
-    ]
-
-
-IN_ORDER = ["routed", "delta a", "step", "tool_started", "tool_finished", "delta b", "step", "answer"]
-
-
-@pytest.mark.parametrize(
-    "events",
-    [
-        pytest.param(
-            [started(), delta(1, "a"), replied(1, "k"), finished("k"), delta(2, "b"), ended(final=replied(2))],
-            id="as it happens",
-        ),
-        pytest.param(
-            [delta(1, "a"), delta(2, "b"), started(), replied(1, "k"), finished("k"), ended(final=replied(2))],
-            id="text first",
-        ),
-        pytest.param(
-            [started(), delta(1, "a"), delta(2, "b"), replied(1, "k"), finished("k"), ended(final=replied(2))],
-            id="text of a step overtakes the results of the one before",
-        ),
-        pytest.param(
-            [
-                started(),
-                delta(1, "a"),
-                replied(1, "k"),
-                delta(1, "late"),
-                finished("k"),
-                finished("k"),
-                finished("other"),
-                delta(2, "b"),
-                ended(final=replied(2)),
-            ],
-            id="late text, results that come twice or are not ours",
-        ),
-    ],
-)
-@pytest.mark.parametrize("only_seq", [0, 1])
-def test_a_turn_is_told_in_its_order_however_its_news_arrive(events: list[Any], only_seq: int) -> None:
-    assert tell(Narrator(only_seq=only_seq), *events) == IN_ORDER
-
-
-def test_only_the_turn_that_takes_the_followed_input_is_told() -> None:
-    events = [
-        started("1-other", 1),
-        delta(1, "not ours", "1-other"),
-        replied(1, "k", turn_id="1-other"),
-        finished("k", "1-other"),
-        ended("1-other", 1),
-        started("9-own", 9),
-        ended("9-own", 9, final=replied(1, turn_id="9-own")),
-    ]
-    assert tell(Narrator(only_seq=9), *events) == ["routed", "step", "answer"]
-
-
-def test_a_message_that_joins_a_running_turn_is_told_from_there_on() -> None:
-    events = [delta(2, "b"), replied(2, "k", inputs=[9]), finished("k"), ended("1-t", 1, 9)]
-    assert tell(Narrator(only_seq=9), *events) == ["delta b", "step", "tool_started", "tool_finished", "answer"]
-
-
-def test_a_follower_is_told_messages_and_every_turn() -> None:
-    events = [message(), started(), ended(status="cancelled"), message(), started("2-t", 2), ended("2-t", 2)]
-    expected = ["message hola", "routed", "failed", "message hola", "routed", "answer"]
-    assert tell(Narrator(), *events) == expected
-
-
-def test_a_follower_who_comes_late_is_told_the_rest_of_the_running_turn() -> None:
-    state, turn = running()
-    step(state, call("a"), call("b"))
-    outcome(state, "a", "ok")
-    narrator = Narrator()
-    narrator.resume(turn)
-    assert tell(narrator, delta(1, "x"), finished("b"), delta(2, "y"), ended(final=replied(2))) == [
-        "tool_finished",
-        "delta y",
-        "step",
-        "answer",
-    ]
-
-
-def test_a_turn_taken_over_voids_the_text_of_its_first_owner() -> None:
-    events = [started(), delta(1, "a"), started(epoch=2), delta(1, "b"), ended(final=replied(1))]
-    assert tell(Narrator(), *events) == ["routed", "delta a", "reset", "delta b", "step", "answer"]
-
-
-def test_an_abandoned_call_is_told_as_what_may_have_happened() -> None:
-    narrator = Narrator()
-    narrator.tell(1, started())
-    narrator.tell(2, msgspec.structs.replace(replied(1), calls=[call("a"), call("b", effects="reversible")]))
-    told = [
-        narrator.tell(seq, CallAbandoned(turn_id="1-t", call_id=call_id, reason="deadline", at=AT))[0].body
-        for seq, call_id in enumerate("ab", 3)
-    ]
-    assert [plain(body)["status"] for body in told] == ["timeout", "unknown"]
-
-
-def test_live_text_is_joined_and_bounded() -> None:
-    text = LiveText()
-    for piece in ("ho", "la"):
-        text.add(delta(1, piece))
-    text.add(delta(2, "x" * 200_000))
-    first, second = text.take()
-    assert (first.text, len(second.text)) == ("hola", 100_000)  # type: ignore[union-attr]
-    for number in range(50):
-        text.add(delta(number, "x"))
-    assert len(text.take()) <= 8
-    assert text.take() == []
-
-
-def test_a_reset_voids_the_text_held_and_comes_before_what_follows() -> None:
-    text = LiveText()
-    for event in (delta(1, "a"), Reset(turn_id="1-t", step=1), delta(1, "b"), delta(1, "c")):
-        text.add(event)
-    assert text.take() == [Reset(turn_id="1-t", step=1), delta(1, "bc")]
 
 
 def open_turn() -> Conversation:

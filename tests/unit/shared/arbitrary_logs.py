@@ -119,10 +119,9 @@ class _Writer:
                 return WorkflowReport(run_id="w1", workflow="brief", user_id=user, content=content, at=self._at())
             case _:
                 attachments = self._draw(st.lists(blobs, max_size=1))
-                message = UserMessage(
+                return UserMessage(
                     message_id="m", user_id=user, text=self._draw(texts), sent_at=self._at(), attachments=attachments
                 )
-                return message
 
     def _taken(self, first: Input) -> list[int]:
         """The waiting messages of whoever wrote `first`, or none."""

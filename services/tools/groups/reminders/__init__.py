@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Meta
 
-from services.tools.context import ToolContext, ToolError
+from services.tools.context import Language, ToolContext, ToolError
 from services.tools.declare import Group
 from shared import when
 from shared.errors import FenceLost
@@ -94,12 +94,21 @@ async def _cancel(context: ToolContext, schedules: Schedules, pending: Pending) 
     return True
 
 
+def _parse(context: ToolContext, text: str) -> when.Moment:
+    """The moment in the profile's language, else in the other one: people write in both."""
+    other: Language = "en" if context.language == "es" else "es"
+    try:
+        return when.parse(text, now=context.now, zone=context.time_zone, language=context.language)
+    except when.NotUnderstood as exc:
+        try:
+            return when.parse(text, now=context.now, zone=context.time_zone, language=other)
+        except when.NotUnderstood:
+            raise ToolError(str(exc)) from exc
+
+
 def _resolve(context: ToolContext, text: str) -> tuple[datetime, list[str]]:
     """The instant a phrase names, in UTC, and what was assumed; a day without an hour means the morning."""
-    try:
-        moment = when.parse(text, now=context.now, zone=context.time_zone, language=context.language)
-    except when.NotUnderstood as exc:
-        raise ToolError(str(exc)) from exc
+    moment = _parse(context, text)
     at, assumed = moment.at, list(moment.assumed)
     if moment.all_day:
         at = moment.local.replace(hour=ALL_DAY_HOUR, minute=0, second=0, microsecond=0).astimezone(UTC)
