@@ -9,7 +9,6 @@ import msgspec
 
 from shared.model.client import OpenAIChat
 from shared.model.config import ModelConfig
-from shared.model.offline.transport import OfflineTransport
 from shared.model.tables import load_table
 from shared.secret import Secret
 from shared.settings import SettingsError, load
@@ -84,13 +83,18 @@ def offline_config() -> ModelConfig:
 def build(config: ModelConfig) -> OpenAIChat:
     """Make the client of a model, with a connection pool of its own; close it with `aclose()`."""
     if config.provider == "offline":
+        # Imported here: only machines without a model pay for its rules (3 MB).
+        from shared.model.offline.transport import OfflineTransport  # noqa: PLC0415
+
         return OpenAIChat(config, httpx.AsyncClient(transport=OfflineTransport()))
     limits = httpx.Limits(
         max_connections=_MAX_CONNECTIONS, max_keepalive_connections=_MAX_CONNECTIONS, keepalive_expiry=_KEEPALIVE_S
     )
     # A proxy of the environment can't reach this machine's own servers.
     loopback = urlsplit(config.base_url).hostname in _LOOPBACK
-    return OpenAIChat(config, httpx.AsyncClient(limits=limits, trust_env=not loopback))
+    # The certificates of the world take 2 MB; a plain connection needs none.
+    verify = config.base_url.startswith("https:")
+    return OpenAIChat(config, httpx.AsyncClient(limits=limits, trust_env=not loopback, verify=verify))
 
 
 def _wished(wish: Model) -> Provider | None:
