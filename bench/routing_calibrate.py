@@ -27,6 +27,7 @@ from services.router.samples import (
 )
 from services.router.training import Recipe, fit
 from services.router.words import load_words
+from shared.messages.tools import Phrases
 from shared.phrases import load_phrases
 
 GROUPS = Path(__file__).parents[1] / "services" / "tools" / "groups"
@@ -34,7 +35,7 @@ FOLDS = 5
 _SEED = 7
 
 
-def shipped_phrases(folder: Path = GROUPS) -> dict[str, dict[str, "msgspec.Struct"]]:
+def shipped_phrases(folder: Path = GROUPS) -> dict[str, dict[str, Phrases]]:
     """Every tool group's phrases, as the workers will declare them."""
     return {path.parent.name: load_phrases(path) for path in sorted(folder.glob("*/phrases"))}
 
@@ -51,9 +52,7 @@ def cross_validate(groups: GroupPhrases, material: Material, recipe: Recipe) -> 
     for fold in range(FOLDS):
         held = set(shuffled[fold::FOLDS].tolist())
         model = fit([*(samples[i] for i in asked if i not in held), *teaching], classes, recipe)
-        cases += [
-            Case(model.scores(samples[i].features, samples[i].hinted), samples[i].accepted) for i in sorted(held)
-        ]
+        cases += [Case(model.scores(samples[i].features, samples[i].hinted), samples[i].accepted) for i in sorted(held)]
     return cases
 
 

@@ -88,7 +88,9 @@ def score(outcomes: Sequence[Outcome]) -> dict[str, object]:
         "rows": len(outcomes),
         "recall_loaded": {lang: right_share([o for o in requests if o.row.lang == lang]) for lang in languages},
         "mean_tools": _mean_tools(outcomes),
-        "mean_tools_by_language": {lang: _mean_tools([o for o in outcomes if o.row.lang == lang]) for lang in languages},
+        "mean_tools_by_language": {
+            lang: _mean_tools([o for o in outcomes if o.row.lang == lang]) for lang in languages
+        },
         "mean_tools_in_scope": _mean_tools(requests),
         "fallback": _round(layers["all"] / len(outcomes)),
         "oos_none": _share([o.clean for o in others]),

@@ -95,6 +95,7 @@ class Mirror(Generic[T]):
         self._subscription: Subscription | None = None
         self._task: asyncio.Task[None] | None = None
         self._reload_now = asyncio.Event()
+        self._changed: set[tuple[str, ...]] = set()
         self._raw: dict[tuple[str, ...], bytes] = {}
         self.values: dict[tuple[str, ...], T] = {}
         self.version = 0
@@ -116,6 +117,7 @@ class Mirror(Generic[T]):
 
     async def _on_change(self, message: Msg) -> None:
         key = _key_of(message.subject)
+        self._changed.add(key)
         if _OPERATION in (message.headers or {}):
             self._drop(key)
         else:
@@ -137,11 +139,13 @@ class Mirror(Generic[T]):
             log.warning("bucket.entry_skipped", bucket=self._name, key=key, error=str(exc))
 
     async def _load(self) -> None:
-        entries = await Bucket(self._bus, self._name).list()
-        for gone in set(self.values) - {entry.key for entry in entries}:
+        self._changed.clear()
+        entries = {entry.key: entry.value for entry in await Bucket(self._bus, self._name).list()}
+        # What changed while the bucket was read is newer than what was read.
+        for gone in set(self.values) - set(entries) - self._changed:
             self._drop(gone)
-        for entry in entries:
-            self._set(entry.key, entry.value)
+        for key in set(entries) - self._changed:
+            self._set(key, entries[key])
 
     async def _reload(self) -> None:
         while True:

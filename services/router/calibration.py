@@ -1,11 +1,10 @@
 """Choosing an embedder's thresholds from what it said about texts it had not learned from. Pure.
 
-Three steps, each on the cross-validated training rows, all classes weighing the same however many rows they have:
+On the cross-validated training rows, all classes weighing the same however many rows they have:
 1. `none`: the lowest bar at which at most `WRONGLY_NONE` of the requests that need a group are sent away.
-2. `missed`: the highest at which, after that, the right group is loaded for `RECALL` of them; the lower it is, the more
-   groups are loaded.
+2. `missed`: the highest at which `RECALL` of the other requests get the right group; the lower, the more are loaded.
 3. `doubt`: the lowest at which at most `FALLBACK` of all messages are offered everything.
-`part` is the lowest bar over which a single best group is right `PART_PRECISION` of the time.
+4. `part`: the lowest bar over which the best group is right `PART_PRECISION` of the time.
 """
 
 from collections import Counter
@@ -16,8 +15,8 @@ import msgspec
 from services.router.policy import MAX_GROUPS, Thresholds, verdict
 from services.router.semantic import NONE
 
-WRONGLY_NONE = 0.012
-RECALL = 0.985
+WRONGLY_NONE = 0.02
+RECALL = 0.992
 FALLBACK = 0.01
 PART_PRECISION = 0.985
 _STEPS = [i / 200 for i in range(1, 200)]
@@ -41,8 +40,9 @@ def choose_thresholds(cases: Sequence[Case]) -> Thresholds:
     weights = _weights(cases)
     requests = [(c, w) for c, w in zip(cases, weights, strict=True) if c.needs_tool]
     none = _lowest([(c.scores[NONE], w) for c, w in requests], WRONGLY_NONE)
+    heard = [(c, w) for c, w in requests if c.scores[NONE] < none]
     missed = next(
-        (m for m in reversed(_STEPS) if _recall(requests, Thresholds(none, m, 1.0, 1.0), offered) >= RECALL), _STEPS[0]
+        (m for m in reversed(_STEPS) if _recall(heard, Thresholds(none, m, 1.0, 1.0), offered) >= RECALL), _STEPS[0]
     )
     undecided = [(_beyond(c, none), w) for c, w in zip(cases, weights, strict=True)]
     return Thresholds(

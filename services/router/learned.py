@@ -16,6 +16,7 @@ from services.router.samples import (
     GroupPhrases,
     Utterance,
     classes_of,
+    concede,
     gather,
     hinted,
     keywords_only,
@@ -102,8 +103,8 @@ def _digest(by_language: Mapping[str, Phrases]) -> str:
 
 def learn(groups: GroupPhrases, material: Material, thresholds: Thresholds, recipe: Recipe | None = None) -> Learned:
     """Learn from `groups` and `material` in seconds of one core; the same input gives the same state."""
-    utterances = gather(groups, material.none, material.corpus)
     lexicon = keywords_only(groups, material.endings)
+    utterances = concede(gather(groups, material.none, material.corpus), lexicon, material.connectors)
     samples = make_samples(utterances, lexicon, material)
     return Learned(
         digests=digests_of(groups),

@@ -5,7 +5,6 @@ from typing import Protocol
 
 import msgspec
 
-
 # The class of messages that need no tool.
 NONE = "none"
 

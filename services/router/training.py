@@ -29,10 +29,10 @@ class Recipe(msgspec.Struct, frozen=True):
     `vector_gain` is how loud the sentence vector is beside the n-grams.
     """
 
-    epochs: int = 10
+    epochs: int = 6
     rate: float = 0.2
     decay: float = 1e-5
-    balance: float = 0.5
+    balance: float = 0.8
     vector_gain: float = 2.0
     hint_gain: float = 1.0
 

@@ -152,7 +152,8 @@ async def test_learning_goes_on_over_a_kill_of_the_server(bus: Bus, nats_server:
         made = [await turn(bus, n) for n in range(3)]
         nats_server.kill()
         made += [await turn(bus, n) for n in range(3, 6)]
-        await eventually(lambda: settled(bus), within_s=20)
+        # What was lost on its way with the server comes again after `ack_wait`, half a minute here.
+        await eventually(lambda: settled(bus), within_s=45)
     assert await turn_ids(bus) == sorted(made)
 
 

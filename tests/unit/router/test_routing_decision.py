@@ -1,15 +1,14 @@
 """The layers in their order, and what a decision may never do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.router.decide import DECISIVE, SHOWN_CHARS, decide
+from services.router.decide import DECISIVE, SHOWN_CHARS, decide, texts_to_judge
 from services.router.index import RoutingIndex, compile_index
-from services.router.lexicon import Hit
 from services.router.semantic import Verdict
 from services.router.tokens import HEAD_CHARS, TAIL_CHARS, tokenise
 from services.router.words import load_words
@@ -183,31 +182,66 @@ def test_the_tier_is_the_highest_of_the_groups_chosen() -> None:
 
 
 class KnownMeanings:
-    """A semantic layer that knows some clauses by heart, and keeps what it was asked."""
+    """A semantic layer that knows some texts by heart, and keeps what it was asked."""
 
     def __init__(self, known: Mapping[str, Verdict]) -> None:
         self.known = known
-        self.asked: list[tuple[str, list[str]]] = []
+        self.asked: list[tuple[str, list[str], bool]] = []
 
-    def judge(self, clause: str, hits: Sequence[Hit], offered: frozenset[str]) -> Verdict | None:
+    def judge(self, text: str, hinted: Iterable[str], offered: frozenset[str], *, part: bool) -> Verdict | None:
         assert offered
-        self.asked.append((clause, [h.pattern for h in hits]))
-        return self.known.get(clause)
+        self.asked.append((text, sorted(hinted), part))
+        return self.known.get(text)
 
 
-def test_the_semantic_layer_judges_only_clauses_no_keyword_decides(index: RoutingIndex) -> None:
+def test_beside_a_deciding_keyword_the_semantic_layer_judges_the_other_clauses(index: RoutingIndex) -> None:
     semantic = KnownMeanings({"mira si refresca": Verdict(groups=("web",), scores={"web": 0.9, "none": 0.1})})
     decision = decide(RouteRequest(text="apunta el pan y mira si refresca"), index, semantic)
-    assert semantic.asked == [("mira si refresca", [])]
+    assert semantic.asked == [("mira si refresca", [], True)]
     assert (decision.layer, decision.groups) == ("semantic", ["notes", "web"])
     assert decision.scores == {"notes": 1.0, "web": 0.9, "none": 0.1}
 
 
+def test_without_a_deciding_keyword_it_judges_the_message_and_each_clause(index: RoutingIndex) -> None:
+    semantic = KnownMeanings(
+        {
+            "mira si refresca y sí, y riega el huerto": Verdict(groups=("web",)),
+            "riega el huerto": Verdict(groups=("shell", "email")),
+        }
+    )
+    decision = decide(RouteRequest(text="mira si refresca y sí, y riega el huerto"), index, semantic)
+    assert [(text, part) for text, _, part in semantic.asked] == [
+        ("mira si refresca y sí, y riega el huerto", False),
+        ("mira si refresca", True),
+        ("riega el huerto", True),
+    ]
+    assert (decision.layer, decision.groups) == ("semantic", ["web", "email"])
+
+
 def test_a_verdict_of_no_tool_is_a_decision_and_doubt_is_none(index: RoutingIndex) -> None:
-    semantic = KnownMeanings({"qué es el amor": Verdict(groups=(), scores={"none": 0.97})})
-    decided = decide(RouteRequest(text="qué es el amor"), index, semantic)
+    semantic = KnownMeanings({"¿qué es el amor?": Verdict(groups=(), scores={"none": 0.97})})
+    decided = decide(RouteRequest(text="¿qué es el amor?"), index, semantic)
     assert (decided.layer, decided.groups) == ("semantic", [])
     assert decide(RouteRequest(text="qué es esto que veo aquí"), index, semantic).layer == "all"
+
+
+def test_no_tool_is_no_answer_to_an_attachment_that_nobody_handles(index: RoutingIndex) -> None:
+    semantic = KnownMeanings({"¿y esto de aquí?": Verdict(groups=())})
+    request = RouteRequest(text="¿y esto de aquí?", media_types=["audio/ogg"])
+    assert decide(request, index, semantic).layer == "all"
+
+
+def test_doubt_beside_an_open_topic_keeps_the_topic_alone(index: RoutingIndex) -> None:
+    request = RouteRequest(text="cámbiala a las 9", open_groups=["notes"])
+    decision = decide(request, index, KnownMeanings({}))
+    assert (decision.layer, decision.groups) == ("keywords", ["notes"])
+
+
+def test_the_texts_to_judge_are_those_the_decision_asks_about(index: RoutingIndex) -> None:
+    request = RouteRequest(text="mira si refresca y riega el huerto")
+    assert texts_to_judge(request, index) == [request.text, "mira si refresca", "riega el huerto"]
+    assert texts_to_judge(RouteRequest(text="apunta el pan"), index) == []
+    assert texts_to_judge(RouteRequest(text="hola"), index) == []
 
 
 def test_a_clause_judged_to_need_nothing_leaves_the_decision_to_the_keywords(index: RoutingIndex) -> None:
@@ -228,7 +262,7 @@ def test_an_imprecise_keyword_is_only_a_hint_for_the_semantic_layer(declared: li
     assert decide(request, index).scores == {"notes": DECISIVE - 0.01}
     semantic = KnownMeanings({"mis notas de corte están altas": Verdict(groups=())})
     assert decide(request, index, semantic).groups == []
-    assert semantic.asked == [("mis notas de corte están altas", ["notas"])]
+    assert semantic.asked == [("mis notas de corte están altas", ["notes"], False)]
 
 
 SNIPPETS = st.sampled_from(
