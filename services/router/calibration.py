@@ -2,7 +2,8 @@
 
 On the cross-validated training rows, all classes weighing the same however many rows they have:
 1. `none`: the lowest bar at which at most `WRONGLY_NONE` of the requests that need a group are sent away.
-2. `missed`: the highest at which `RECALL` of the other requests get the right group; the lower, the more are loaded.
+2. `missed`: the highest at which the other requests get the right group but for `FORGONE` of what the lowest would
+   reach; the lower it is, the more groups are loaded.
 3. `doubt`: the lowest at which at most `FALLBACK` of all messages are offered everything.
 4. `part`: the lowest bar over which the best group is right `PART_PRECISION` of the time.
 """
@@ -15,11 +16,16 @@ import msgspec
 from services.router.policy import MAX_GROUPS, Thresholds, verdict
 from services.router.semantic import NONE
 
-WRONGLY_NONE = 0.02
-RECALL = 0.992
+WRONGLY_NONE = 0.025
+FORGONE = 0.0007
 FALLBACK = 0.01
 PART_PRECISION = 0.985
+# Where few examples are told apart without fault, the goals alone would set bars that the next message trips over.
+NONE_FLOOR = 0.5
+DOUBT_FLOOR = 0.1
+PART_FLOOR = 0.5
 _STEPS = [i / 200 for i in range(1, 200)]
+_MISSED = [0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2]
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -39,15 +45,13 @@ def choose_thresholds(cases: Sequence[Case]) -> Thresholds:
     offered = frozenset(cases[0].scores) - {NONE}
     weights = _weights(cases)
     requests = [(c, w) for c, w in zip(cases, weights, strict=True) if c.needs_tool]
-    none = _lowest([(c.scores[NONE], w) for c, w in requests], WRONGLY_NONE)
+    none = max(_lowest([(c.scores[NONE], w) for c, w in requests], WRONGLY_NONE), NONE_FLOOR)
     heard = [(c, w) for c, w in requests if c.scores[NONE] < none]
-    missed = next(
-        (m for m in reversed(_STEPS) if _recall(heard, Thresholds(none, m, 1.0, 1.0), offered) >= RECALL), _STEPS[0]
-    )
-    undecided = [(_beyond(c, none), w) for c, w in zip(cases, weights, strict=True)]
-    return Thresholds(
-        none=none, missed=missed, doubt=_lowest(undecided, FALLBACK), part=_part(list(zip(cases, weights, strict=True)))
-    )
+    recalls = {m: _recall(heard, Thresholds(none, m, 1.0, 1.0), offered) for m in _MISSED}
+    missed = max(m for m, recall in recalls.items() if recall >= recalls[_MISSED[0]] - FORGONE)
+    doubt = _lowest([(_beyond(c, none), w) for c, w in zip(cases, weights, strict=True)], FALLBACK)
+    part = _part(list(zip(cases, weights, strict=True)))
+    return Thresholds(none=none, missed=missed, doubt=max(doubt, DOUBT_FLOOR), part=max(part, PART_FLOOR))
 
 
 def _weights(cases: Sequence[Case]) -> list[float]:

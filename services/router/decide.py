@@ -13,7 +13,7 @@ from shared.text import cut
 # A keyword decides alone only when at least this share of the messages that have it need its group.
 DECISIVE = 0.995
 SHOWN_CHARS = 80
-# Shorter clauses ("pan y leche") are parts of a request, not requests.
+# Shorter clauses ("pan y leche") are parts of a request, not requests, unless they have a keyword ("y apúntalo").
 CLAUSE_WORDS = 2
 MAX_CLAUSES = 6
 
@@ -121,7 +121,8 @@ def _judge(tokens: Tokens, hits: Sequence[Hit], semantic: Semantic, offered: fro
                 tokens.original(start, end), {h.group for h in hits if start <= h.start < end}, offered, part=True
             )
             for start, end in bounds[:MAX_CLAUSES]
-            if tokens.clauses[start] not in decided and end - start >= CLAUSE_WORDS
+            if tokens.clauses[start] not in decided
+            and (end - start >= CLAUSE_WORDS or any(start <= h.start < end for h in hits))
         ]
     return [v for v in verdicts if v is not None]
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from services.router.learned import Learned
     from services.router.vectors import WordVectors
 
-# Workers declare their groups one after the other, and somebody may be editing phrases.
-SETTLE_S = 2.0
+# Workers declare their groups one after the other, and somebody may be editing phrases. Keywords work meanwhile.
+SETTLE_S = 10.0
 PATIENCE_S = 120.0
 
 log = get_logger()

@@ -40,8 +40,9 @@ def verdict(scores: Mapping[str, float], thresholds: Thresholds, offered: frozen
         left_out -= scores[group]
         if left_out < thresholds.missed:
             break
-    if left_out > thresholds.doubt:
-        return None
+    else:
+        if left_out > thresholds.doubt:
+            return None
     return Verdict(groups=tuple(chosen), scores=shown)
 
 

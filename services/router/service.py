@@ -10,6 +10,7 @@ from nats.micro.service import EndpointConfig, Service, ServiceConfig
 from services.router import metrics
 from services.router.decide import decide
 from services.router.index import RoutingIndex, compile_index
+from services.router.mind import Mind
 from services.router.words import load_words
 from shared import subjects, tracing
 from shared.buckets import Mirror
@@ -34,12 +35,14 @@ class RouterService:
         self._catalog: Mirror[GroupDeclared] = Mirror(context.bus, "catalog", _decode_group)
         self._service: Service | None = None
         self._words = load_words()
+        self._mind = Mind()
         self._index: RoutingIndex = compile_index([], self._words)
-        self._version = -1
+        self._version = (-1, -1)
 
     async def start(self) -> None:
         """Follow the catalog and begin to answer."""
         await self._catalog.start()
+        await self._mind.start()
         self._service = await nats.micro.add_service(
             self._bus.client, ServiceConfig(name="router", version="0.1.0", description="which tool groups?")
         )
@@ -53,6 +56,7 @@ class RouterService:
         del grace_s
         if self._service is not None:
             await self._service.stop()
+        await self._mind.stop()
         await self._catalog.stop()
 
     def alive_at(self) -> float:
@@ -80,18 +84,21 @@ class RouterService:
             await request.respond_error("400", f"not a route request: {question.type}")
             return
         began = time.perf_counter()
-        decision = decide(question, self._current_index())
+        decision = decide(question, self._current_index(), self._mind.semantic)
         elapsed = time.perf_counter() - began
         metrics.DECISIONS.labels(decision.layer).inc()
         metrics.DECISION_SECONDS.observe(elapsed)
         await request.respond(encode(msgspec.structs.replace(decision, elapsed_us=round(elapsed * 1e6, 1))))
 
     def _current_index(self) -> RoutingIndex:
-        if self._version != self._catalog.version:
-            self._index = compile_index(self._catalog.values.values(), self._words)
+        version = (self._catalog.version, self._mind.version)
+        if self._version != version:
+            declared = list(self._catalog.values.values())
+            self._index = compile_index(declared, self._words, self._mind.precision)
+            self._mind.follow({g.group: g.phrases for g in declared})
             for problem in self._index.problems:
                 log.warning("phrases.pattern_left_out", problem=problem)
-            self._version = self._catalog.version
+            self._version = version
         return self._index
 
 

@@ -1,4 +1,8 @@
-"""Fitting the built-in classifier: a softmax regression by AdaGrad, in seconds, with numpy only."""
+"""Fitting the built-in classifier: a softmax regression by AdaGrad, in seconds, with numpy only.
+
+Each step sees a text with some of its entries missing, so that no single one is relied on, and the weights are the mean
+over the second half of the passes: both lower the log loss of cross-validation.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,15 +30,16 @@ class Sample(msgspec.Struct, frozen=True):
 class Recipe(msgspec.Struct, frozen=True):
     """How to train. `decay` pulls weights to zero, `balance` (0 to 1) evens out how often classes occur.
 
-    `vector_gain` is how loud the sentence vector is beside the n-grams.
+    `missing` is the share of a text's entries left out at a step; `vector_gain` how loud the sentence vector is beside
+    the n-grams.
     """
 
-    epochs: int = 6
+    epochs: int = 8
     rate: float = 0.2
     decay: float = 1e-5
     balance: float = 0.8
+    missing: float = 0.2
     vector_gain: float = 2.0
-    hint_gain: float = 1.0
 
 
 class _Batch(msgspec.Struct, frozen=True):
@@ -47,6 +52,7 @@ class _Batch(msgspec.Struct, frozen=True):
     used_starts: npt.NDArray[np.intp]
     by_column: npt.NDArray[np.intp]
     row_of: npt.NDArray[np.intp]
+    is_bias: npt.NDArray[np.bool_]
     accepted: Floats
     weights: Floats
 
@@ -63,24 +69,29 @@ def fit(samples: Sequence[Sample], classes: Sequence[str], recipe: Recipe) -> Li
     size = HASHED + dimensions + len(classes) + 1
     theta = np.zeros((size, len(classes)), np.float32)
     squares = np.full((size, 1), 1e-3, np.float32)
-    shuffle = np.random.default_rng(_SEED)
-    for _ in range(recipe.epochs):
-        for i in shuffle.permutation(len(batches)):
-            _step(theta, squares, batches[i], recipe)
-    dense = theta[HASHED : HASHED + dimensions] * np.float32(recipe.vector_gain)
-    hints = theta[HASHED + dimensions : -1] * np.float32(recipe.hint_gain)
-    return quantise(classes, theta[:HASHED], dense, hints, theta[-1])
+    mean = np.zeros_like(theta)
+    counted = recipe.epochs - recipe.epochs // 2
+    luck = np.random.default_rng(_SEED)
+    for epoch in range(recipe.epochs):
+        for i in luck.permutation(len(batches)):
+            _step(theta, squares, batches[i], recipe, luck)
+        if epoch >= recipe.epochs // 2:
+            mean += theta / np.float32(counted)
+    dense = mean[HASHED : HASHED + dimensions] * np.float32(recipe.vector_gain)
+    return quantise(classes, mean[:HASHED], dense, mean[HASHED + dimensions : -1], mean[-1])
 
 
-def _step(theta: Floats, squares: Floats, batch: _Batch, recipe: Recipe) -> None:
-    logits = np.add.reduceat(theta[batch.columns] * batch.values[:, None], batch.starts, axis=0)
+def _step(theta: Floats, squares: Floats, batch: _Batch, recipe: Recipe, luck: np.random.Generator) -> None:
+    kept = np.float32(1 / (1 - recipe.missing)) * (luck.random(len(batch.values)) >= recipe.missing)
+    values = (batch.values * np.where(batch.is_bias, np.float32(1), kept)).astype(np.float32)
+    logits = np.add.reduceat(theta[batch.columns] * values[:, None], batch.starts, axis=0)
     logits -= logits.max(axis=1, keepdims=True)
     shares = np.exp(logits)
     shares /= shares.sum(axis=1, keepdims=True)
     right = shares * batch.accepted
     right /= np.maximum(right.sum(axis=1, keepdims=True), np.float32(1e-12))
     error = (shares - right) * batch.weights[:, None]
-    entries = (error[batch.row_of] * batch.values[:, None])[batch.by_column]
+    entries = (error[batch.row_of] * values[:, None])[batch.by_column]
     gradient = np.add.reduceat(entries, batch.used_starts, axis=0)
     gradient += np.float32(recipe.decay * len(batch.weights)) * theta[batch.used]
     squares[batch.used] += (gradient * gradient).mean(axis=1, keepdims=True)
@@ -101,6 +112,7 @@ def _batch(samples: Sequence[Sample], classes: Sequence[str], weights: Floats, r
         used_starts=used_starts,
         by_column=by_column,
         row_of=np.repeat(np.arange(len(rows)), lengths),
+        is_bias=columns == columns.max(),
         accepted=np.array([[c in s.accepted for c in classes] for s in samples], np.float32),
         weights=weights,
     )
@@ -118,9 +130,7 @@ def _row(sample: Sample, classes: Sequence[str], recipe: Recipe) -> tuple[npt.ND
             [HASHED + dimensions + len(classes)],
         ]
     )
-    values = np.concatenate(
-        [f.values, f.vector * recipe.vector_gain, np.full(len(hinted), recipe.hint_gain), np.ones(1)]
-    )
+    values = np.concatenate([f.values, f.vector * recipe.vector_gain, np.ones(len(hinted) + 1)])
     return columns.astype(np.intp), values.astype(np.float32)
 
 

@@ -52,7 +52,7 @@ async def test_the_tools_worker_runs_a_job_and_delivers_the_result(
         name="note_save",
         arguments=msgspec.Raw(b'{"text":"comprar leche"}'),
         reply_to=subjects.conv_tool("c1"),
-        start_by=NOW + timedelta(minutes=1),
+        start_by=datetime.now(UTC) + timedelta(minutes=1),
         deadline_s=10,
     )
     async with service("tools", tmp_path, nats_server.environment()) as tools:

@@ -5,8 +5,8 @@ import pytest
 from services.tools.service import ToolsService
 from shared.bus import Bus
 from shared.settings.schema import Settings, Tools
-from tests.integration.tools.bench import Bench
 from tests.integration.tools.jobs import serving
+from tests.integration.tools.workbench import Bench
 from tests.support.nats import PrivateNats, settings_for
 
 

@@ -17,8 +17,8 @@ from shared.settings.schema import Settings
 from shared.settle import Delivery, HandBack
 from shared.topology import tools_consumer
 from shared.worker import Worker
-from tests.integration.tools.bench import Bench
 from tests.integration.tools.jobs import job, queue_is_empty, result, results, run, send, serving, value
+from tests.integration.tools.workbench import Bench
 from tests.support.eventually import eventually
 from tests.support.nats import PrivateNats, connected
 

@@ -78,7 +78,9 @@ def model(vectors: WordVectors) -> Linear:
 
 def samples(vectors: WordVectors) -> list[Sample]:
     return [
-        Sample(featurise(text, vectors), frozenset(), frozenset([name])) for name, texts in TAUGHT.items() for text in texts
+        Sample(featurise(text, vectors), frozenset(), frozenset([name]))
+        for name, texts in TAUGHT.items()
+        for text in texts
     ]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.router.calibration import Case, choose_thresholds
+from services.router.calibration import DOUBT_FLOOR, NONE_FLOOR, PART_FLOOR, Case, choose_thresholds
 from services.router.policy import MAX_GROUPS, Thresholds, part_verdict, verdict
 from services.router.semantic import NONE, Verdict
 
@@ -75,7 +75,12 @@ def test_classes_weigh_the_same_however_many_rows_they_have() -> None:
 
 def test_with_close_seconds_more_groups_are_loaded() -> None:
     sure = [case("a", a=0.95, b=0.05) for _ in range(50)] + [case("b", b=0.95, a=0.05) for _ in range(50)]
-    torn = [case("a", a=0.4, b=0.6) for _ in range(10)] + [case("b", a=0.6, b=0.4) for _ in range(10)]
+    torn = [case("a", a=0.12, b=0.88) for _ in range(10)] + [case("b", a=0.88, b=0.12) for _ in range(10)]
     alone, both = choose_thresholds([*sure, case(NONE)]), choose_thresholds([*sure, *torn, case(NONE)])
-    assert both.missed <= 0.4 < alone.missed
+    assert both.missed <= 0.12 < alone.missed
     assert groups(verdict(torn[0].scores, both, ALL)) == ("b", "a")
+
+
+def test_faultless_examples_set_no_bar_that_the_next_message_trips_over() -> None:
+    chosen = choose_thresholds([case("a", a=1.0), case("b", b=1.0), case(NONE)])
+    assert (chosen.none, chosen.doubt, chosen.part) == (NONE_FLOOR, DOUBT_FLOOR, PART_FLOOR)
