@@ -8,7 +8,7 @@ from typing import NoReturn
 from cli.exits import Exit
 from cli.texts import LANGUAGES, Texts
 
-COMMANDS = ("up", "ask", "chat", "trace", "tools", "route", "conversations", "doctor", "demo")
+COMMANDS = ("up", "ask", "chat", "trace", "tools", "route", "routing", "conversations", "doctor", "demo")
 
 
 def asked_language(argv: Sequence[str]) -> str:
@@ -41,6 +41,9 @@ def build_parser(say: Texts, *, user: str) -> argparse.ArgumentParser:
     parsers["ask"].add_argument("text", nargs="+", help=say("help.text"))
     parsers["trace"].add_argument("turn", help=say("help.turn"))
     parsers["route"].add_argument("--explain", required=True, metavar="TEXT", help=say("help.explain"))
+    parsers["routing"].add_argument("action", choices=("list", "add", "remove"), help=say("help.routing_action"))
+    parsers["routing"].add_argument("group", nargs="?", default="", help=say("help.routing_group"))
+    parsers["routing"].add_argument("text", nargs="*", default=[], help=say("help.routing_text"))
     for name in ("up", "doctor"):
         parsers[name].add_argument("-v", "--verbose", action="store_true", help=say(f"help.{name}_verbose"))
     return parser

@@ -133,6 +133,14 @@ STREAMS = (
         purpose="the tool groups that workers declare",
     ),
     StreamSpec(
+        name="KV_routing",
+        subjects=("$KV.routing.>",),
+        writers="learner, operator",
+        readers="router",
+        keep_last=True,
+        purpose="utterances the router learned, by group",
+    ),
+    StreamSpec(
         name="KV_members",
         subjects=("$KV.members.>",),
         writers="agent",

@@ -4,18 +4,20 @@ import hashlib
 
 from services.learner import metrics
 from services.learner.capture import studied, worth_studying
+from services.learner.routing_lessons import routing_lesson
 from services.learner.windows import WindowKey, Windows
 from shared import ids, subjects
 from shared.clock import utc_now
-from shared.conversation.fold import Checkpoint, Conversation
+from shared.conversation.fold import Checkpoint, Conversation, Turn
 from shared.conversation.log import read_event
 from shared.errors import Malformed
+from shared.learned_examples import LearnedExamples
 from shared.lifecycle import Context
 from shared.logs import get_logger
 from shared.messages import conversation as messages
 from shared.messages import playbook
 from shared.messages.conversation import TurnEnded
-from shared.messages.playbook import StudiedTurn, TurnsCaptured
+from shared.messages.playbook import TurnsCaptured
 from shared.settle import Delivery
 from shared.topology import learner_consumer
 from shared.worker import Worker
@@ -32,6 +34,8 @@ class LearnerService:
 
     def __init__(self, context: Context) -> None:
         self._bus = context.bus
+        self._examples = LearnedExamples(context.bus)
+        self._max_learned = context.settings.router.max_learned_per_group
         self._windows = Windows(self._capture, window_s=context.settings.learner.window_s)
         self._worker = Worker(
             context.bus,
@@ -92,9 +96,12 @@ class LearnerService:
         subject = subjects.playbook(f"user:{user_id}")
         known, fence = await self._captured(subject)
         fresh = [turn_id for turn_id in dict.fromkeys(turn_ids) if turn_id not in known]
-        turns = [turn for turn in await self._study(conversation_id, fresh) if turn is not None]
-        if not turns:
+        state = await self._read(conversation_id, fresh)
+        found = [turn for turn in state.turns if turn.turn_id in fresh and turn.ended is not None]
+        if not found:
             return
+        await self._teach_router(found, state)
+        turns = [studied(turn) for turn in found]
         capture_id = hashlib.sha256(" ".join(t.turn_id for t in turns).encode()).hexdigest()[:32]
         event = TurnsCaptured(
             capture_id=capture_id, user_id=user_id, conversation_id=conversation_id, turns=turns, at=utc_now()
@@ -115,15 +122,26 @@ class LearnerService:
                 known.update(turn.turn_id for turn in event.turns)
         return known, fence
 
-    async def _study(self, conversation_id: str, turn_ids: list[str]) -> list[StudiedTurn | None]:
-        if not turn_ids:
-            return []
-        start = min(ids.first_input_of(turn_id) for turn_id in turn_ids)
+    async def _read(self, conversation_id: str, turn_ids: list[str]) -> Conversation:
+        """The part of a conversation that holds these turns."""
+        start = min((ids.first_input_of(turn_id) for turn_id in turn_ids), default=1)
         state = Conversation(conversation_id, Checkpoint(seq=start))
-        for stored in await self._bus.read(subjects.conv_all(conversation_id), start=start):
-            state.apply(stored.seq, read_event(stored))
-        found = {turn.turn_id: studied(turn) for turn in state.turns if turn.ended is not None}
-        return [found.get(turn_id) for turn_id in turn_ids]
+        if turn_ids:
+            for stored in await self._bus.read(subjects.conv_all(conversation_id), start=start):
+                state.apply(stored.seq, read_event(stored))
+        return state
+
+    async def _teach_router(self, turns: list[Turn], state: Conversation) -> None:
+        """Utterances that nothing had named a group for, and that turned out to need one."""
+        for turn in turns:
+            lesson = routing_lesson(turn, state.inputs)
+            if lesson is None:
+                continue
+            if await self._examples.add(
+                lesson.group, lesson.text, source="outcome", at=utc_now(), turn_id=lesson.turn_id
+            ):
+                metrics.ROUTING_LESSONS.inc()
+                await self._examples.keep_newest(lesson.group, self._max_learned)
 
 
 def _ends_a_turn(delivery: Delivery) -> bool:

@@ -1,5 +1,6 @@
-"""The router's question and answer (`route`, request/reply)."""
+"""The router's question and answer (`route`, request/reply), and what it learned (KV `routing`)."""
 
+from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -44,5 +45,19 @@ class RouteDecision(Message, frozen=True, tag="route.decision"):
     reason: str = ""
 
 
+class LearnedExample(Message, frozen=True, tag="route.learned_example"):
+    """An utterance that turned out to need `group`; an entry of the `routing` bucket under group and digest.
+
+    `source` is `outcome` (nothing had named the group, and the model used it) or `operator` (somebody added it).
+    """
+
+    group: str
+    text: str
+    source: Literal["outcome", "operator"]
+    at: datetime
+    turn_id: str = ""
+
+
 requests: Codec[RouteRequest] = Codec(RouteRequest)
 decisions: Codec[RouteDecision] = Codec(RouteDecision)
+examples: Codec[LearnedExample] = Codec(LearnedExample)

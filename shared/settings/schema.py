@@ -153,7 +153,9 @@ class Model(Struct, frozen=True, kw_only=True):
 class Router(Struct, frozen=True, kw_only=True):
     """The service that chooses the tool groups of an input."""
 
-    concurrency: Annotated[int, Meta(description="Inputs routed at the same time.", ge=1, le=4096)] = 64
+    max_learned_per_group: Annotated[
+        int, Meta(description="Utterances learned from outcomes that are kept for each group.", ge=0, le=10_000)
+    ] = 200
 
 
 class Tools(Struct, frozen=True, kw_only=True):
