@@ -10,16 +10,19 @@ from nats.micro.service import EndpointConfig, Service, ServiceConfig
 from services.router import metrics
 from services.router.decide import decide
 from services.router.index import RoutingIndex, compile_index
+from services.router.lessons import with_examples
 from services.router.mind import Mind
 from services.router.words import load_words
 from shared import subjects, tracing
 from shared.buckets import Mirror
 from shared.errors import Malformed
+from shared.learned_examples import decode_example
 from shared.lifecycle import Context
 from shared.logs import get_logger
 from shared.messages import routing as messages
 from shared.messages import tools as tool_messages
 from shared.messages.base import Unknown, encode
+from shared.messages.routing import LearnedExample
 from shared.messages.tools import GroupDeclared
 
 log = get_logger()
@@ -33,15 +36,17 @@ class RouterService:
     def __init__(self, context: Context) -> None:
         self._bus = context.bus
         self._catalog: Mirror[GroupDeclared] = Mirror(context.bus, "catalog", _decode_group)
+        self._learned: Mirror[LearnedExample] = Mirror(context.bus, "routing", decode_example)
         self._service: Service | None = None
         self._words = load_words()
         self._mind = Mind()
         self._index: RoutingIndex = compile_index([], self._words)
-        self._version = (-1, -1)
+        self._version = (-1, -1, -1)
 
     async def start(self) -> None:
         """Follow the catalog and begin to answer."""
         await self._catalog.start()
+        await self._learned.start()
         await self._mind.start()
         self._service = await nats.micro.add_service(
             self._bus.client, ServiceConfig(name="router", version="0.1.0", description="which tool groups?")
@@ -57,6 +62,7 @@ class RouterService:
         if self._service is not None:
             await self._service.stop()
         await self._mind.stop()
+        await self._learned.stop()
         await self._catalog.stop()
 
     def alive_at(self) -> float:
@@ -91,9 +97,9 @@ class RouterService:
         await request.respond(encode(msgspec.structs.replace(decision, elapsed_us=round(elapsed * 1e6, 1))))
 
     def _current_index(self) -> RoutingIndex:
-        version = (self._catalog.version, self._mind.version)
+        version = (self._catalog.version, self._learned.version, self._mind.version)
         if self._version != version:
-            declared = list(self._catalog.values.values())
+            declared = with_examples(self._catalog.values.values(), self._learned.values.values())
             self._index = compile_index(declared, self._words, self._mind.precision)
             self._mind.follow({g.group: g.phrases for g in declared})
             for problem in self._index.problems:

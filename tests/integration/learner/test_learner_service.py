@@ -11,6 +11,7 @@ from services.learner.service import LearnerService
 from shared import subjects
 from shared.bus import Bus
 from shared.conversation.log import ConversationLog, put_input, put_result
+from shared.learned_examples import LearnedExamples
 from shared.lifecycle import Context
 from shared.messages import playbook
 from shared.messages.conversation import (
@@ -23,6 +24,7 @@ from shared.messages.conversation import (
     UserMessage,
 )
 from shared.messages.playbook import TurnsCaptured
+from shared.messages.routing import RouteDecision
 from shared.settings.schema import Learner
 from tests.support.eventually import eventually
 from tests.support.nats import PrivateNats, connected, settings_for
@@ -50,16 +52,18 @@ async def turn(
     conversation: str = "c",
     calls: int = 1,
     status: TurnStatus = "answered",
+    text: str = "hola",
+    route: RouteDecision | None = None,
 ) -> str:
     """Write a whole turn into the log, as an agent does; its id."""
-    message = UserMessage(message_id=f"m{number}", user_id=user, text="hola", sent_at=AT)
+    message = UserMessage(message_id=f"m{number}", user_id=user, text=text, sent_at=AT)
     seq = (await put_input(bus, conversation, message, message_id=f"m{number}")).seq
     turn_id = f"{seq}-t{number}"
     log = await ConversationLog.open(bus, conversation)
-    started = TurnStarted(turn_id=turn_id, epoch=1, owner="a", lease=seq, inputs=[seq], at=AT)
+    started = TurnStarted(turn_id=turn_id, epoch=1, owner="a", lease=seq, inputs=[seq], at=AT, route=route)
     await log.append(started, event_id=f"{turn_id}.1")
     if calls:
-        requested = [CallRequested(call_id=f"{turn_id}.1.{n}", name=f"tool{n}") for n in range(calls)]
+        requested = [CallRequested(call_id=f"{turn_id}.1.{n}", name=f"tool{n}", group="notes") for n in range(calls)]
         reply = ModelReplied(turn_id=turn_id, step=1, model="m", finish="calls", at=AT, calls=requested)
         await log.append(reply, event_id=f"{turn_id}.2")
         for one in requested:
@@ -188,3 +192,17 @@ async def test_the_longest_user_id_is_learned_from(bus: Bus, nats_server: Privat
     async with learning(nats_server):
         await eventually(lambda: captured(bus), within_s=4)
     assert await turn_ids(bus) == [made]
+
+
+async def test_the_router_is_taught_an_utterance_that_it_could_not_place(bus: Bus, nats_server: PrivateNats) -> None:
+    """And only that: what it had placed, or what ended badly, teaches nothing."""
+    lost = RouteDecision(layer="all", groups=["notes", "reminders"])
+    await turn(bus, 1, text="zumba carabí", route=lost)
+    await turn(bus, 2, text="guarda esto", route=RouteDecision(layer="keywords", groups=["notes"]))
+    await turn(bus, 3, text="otra cosa", route=lost, status="failed")
+    async with learning(nats_server):
+        found = await eventually(LearnedExamples(bus).list)
+        await eventually(lambda: captured(bus))
+
+    assert [(e.group, e.text, e.source) for e in found] == [("notes", "zumba carabí", "outcome")]
+    assert [e.text for e in await LearnedExamples(bus).list()] == ["zumba carabí"]

@@ -10,6 +10,7 @@ from services.tools.declare import Group
 
 def ledger_group(ledger: Path, effect: Callable[[str], None] = lambda _: None) -> Group:
     """The group `ledger`. `effect` is told right before and right after the line is written."""
+
     def lines() -> list[str]:
         return ledger.read_text(encoding="utf-8").splitlines() if ledger.exists() else []
 
