@@ -12,7 +12,7 @@ DEV_STAMP := $(VENV)/installed-dev
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev run chat demo test lint type fmt check test-unit test-int test-e2e test-chaos \
-	bench docs lock clean
+	bench calibrate docs lock clean
 
 help: ## Show this help.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ test-chaos: $(DEV_STAMP) ## Crashes at every point of a turn.
 
 bench: $(DEV_STAMP) ## What a turn costs on this machine.
 	$(BIN)/python -m bench.turn --json
+
+calibrate: $(DEV_STAMP) ## Learn the router's weights and thresholds anew from the phrases; a minute.
+	$(BIN)/python -m bench.routing_calibrate
 
 docs: $(DEV_STAMP) ## Write the generated documents.
 	$(BIN)/python -m docs.generate --write

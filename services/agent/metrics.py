@@ -15,4 +15,7 @@ MODEL_TOKENS = Counter("jada_agent_model_tokens_total", "Tokens, by direction", 
 MODEL_COST = Counter("jada_agent_model_cost_usd_total", "USD spent on model calls")
 CALLS_ABANDONED = Counter("jada_agent_calls_abandoned_total", "Tool calls given up, by reason", ["reason"])
 ROUTES = Counter("jada_agent_routes_total", "Routing decisions, by layer; `fixed` means no router answered", ["layer"])
+FALSE_CLAIMS = Counter(
+    "jada_agent_false_claims_total", "Answers that claimed what no tool did, by what followed", ["then"]
+)
 LIMITS = Counter("jada_agent_limits_total", "Turns ended by a limit", ["limit"])

@@ -13,10 +13,14 @@ LimitName = Literal["steps", "tokens", "wall", "cost"]
 
 
 class AskModel(msgspec.Struct, frozen=True):
-    """Call the model. On the last step allowed it may not call tools, so that it answers with what it has."""
+    """Call the model. On the last step allowed it may not call tools, so that it answers with what it has.
+
+    `correct`: its last reply claimed what no tool did, and it is told so.
+    """
 
     step: int
     last: bool
+    correct: bool = False
 
 
 class AwaitCalls(msgspec.Struct, frozen=True):
@@ -42,7 +46,13 @@ def next_move(turn: Turn, limits: TurnLimits, *, now: datetime) -> Move:
     if limit is not None:
         return StopAtLimit(limit)
     step = len(turn.replies) + 1
-    return AskModel(step, last=step == limits.steps and step > 1)
+    correct = bool(turn.replies and turn.replies[-1].unbacked)
+    return AskModel(step, last=step == limits.steps and step > 1, correct=correct)
+
+
+def may_correct(turn: Turn, limits: TurnLimits) -> bool:
+    """Whether a false claim in the next reply may be put right by the model: once per turn, if a step is left."""
+    return len(turn.replies) + 1 < limits.steps and not any(reply.unbacked for reply in turn.replies)
 
 
 def limit_reached(turn: Turn, limits: TurnLimits, *, now: datetime) -> LimitName | None:

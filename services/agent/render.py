@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 
 from services.agent import prompt
+from services.agent.moves import AskModel
 from shared.conversation.fold import Conversation, Turn
 from shared.messages.conversation import (
     ApprovalGiven,
@@ -66,14 +67,15 @@ def request(
     profile: Profile,
     tools: tuple[ToolSpec, ...],
     max_tokens: int,
+    move: AskModel,
     steering: Sequence[int] = (),
-    last: bool = False,
     budget_share: float = 1.0,
 ) -> ChatRequest:
     """The request for the open turn's next step.
 
-    `steering` are inputs this step shows first; `last` asks for an answer without tools; `budget_share` below 1
-    shrinks the history after a provider said it is too long.
+    `move` says whether it is the last one allowed, and whether the model is told that its last reply claimed what no
+    tool did; `steering` are inputs this step shows first; `budget_share` below 1 shrinks the history after a provider
+    said it is too long.
     """
     pairs = history.blocks(state, profile)
     budget = int(profile.history_tokens * budget_share)
@@ -85,7 +87,9 @@ def request(
         kept.insert(0, Block((gap,), 0))
     current = turn_messages(state, state.open, profile) if state.open else []
     current += [_user_turn(seq, state, profile) for seq in steering]
-    if last:
+    if move.correct:
+        current.append(UserTurn(content=[Text(text=prompt.note(profile.language, "unbacked"))]))
+    if move.last:
         current.append(UserTurn(content=[Text(text=prompt.note(profile.language, "last_step"))]))
     return ChatRequest(
         system=prompt.system_prompt(profile),
@@ -93,7 +97,7 @@ def request(
         history=tuple(kept),
         current=tuple(current),
         max_tokens=max_tokens,
-        tool_choice="none" if last and tools else "auto",
+        tool_choice="none" if move.last and tools else "auto",
     )
 
 
@@ -127,7 +131,9 @@ def turn_messages(state: Conversation, turn: Turn, profile: Profile) -> list[Cha
     messages: list[ChatMessage] = [_user_turn(seq, state, profile) for seq in turn.first_inputs]
     for seq, reply in zip(turn.reply_seqs, turn.replies, strict=True):
         messages += [_user_turn(shown, state, profile) for shown in reply.inputs]
-        messages += _reply_messages(state, turn, seq, reply)
+        # A false claim is shown to the model while it puts it right, and never again.
+        if not (reply.unbacked and ended):
+            messages += _reply_messages(state, turn, seq, reply)
     if broken:
         messages.append(AssistantTurn(content=[Text(text=prompt.note(profile.language, "interrupted"))]))
     elif ended is not None and (ended.final is None or not ended.final.content):

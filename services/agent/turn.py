@@ -4,18 +4,21 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
+import msgspec
+
 from services.agent import answers, metrics, render
 from services.agent.arrivals import steering_inputs
 from services.agent.asking import Asking
+from services.agent.claim_check import unbacked_claims
 from services.agent.dispatch import Dispatcher
 from services.agent.ending import Ending
 from services.agent.listening import Listening
-from services.agent.moves import AskModel, AwaitCalls, StopAtLimit, next_move
+from services.agent.moves import AskModel, AwaitCalls, StopAtLimit, may_correct, next_move
 from services.agent.ports import Ports
 from shared.conversation.fold import Turn
 from shared.conversation.log import ConversationLog
 from shared.errors import Retryable
-from shared.messages.conversation import ReminderDue
+from shared.messages.conversation import ModelReplied, ReminderDue
 from shared.messages.parts import plain_text
 from shared.profiles import Profile
 
@@ -82,7 +85,24 @@ class TurnRunner:
         elif replied.finish == "refused":
             await self._ending.refused(turn)
         else:
+            await self._answer(turn, replied)
+
+    async def _answer(self, turn: Turn, replied: ModelReplied) -> None:
+        """End with the model's answer, unless it claims what the log does not contain: then it is corrected, once."""
+        claims = unbacked_claims(turn, self._log.state, plain_text(replied.content))
+        if not claims:
             await self._ending.answered(turn, plain_text(replied.content), final=replied)
+            return
+        await self._asking.void(turn, replied.step)
+        if may_correct(turn, self._profile.limits):
+            metrics.FALSE_CLAIMS.labels("corrected").inc()
+            marked = msgspec.structs.replace(replied, unbacked=claims)
+            await self._log.append(marked, event_id=f"{turn.turn_id}.{turn.epoch}.replied.{replied.step}")
+            return
+        metrics.FALSE_CLAIMS.labels("replaced").inc()
+        marked = msgspec.structs.replace(replied, content=[], unbacked=claims)
+        answer = answers.unbacked(self._profile.language, turn)
+        await self._ending.answered(turn, answer, final=marked, reason="unbacked_claim")
 
     async def _raise_if_cancelled(self, turn: Turn) -> None:
         if self._listening.new_input:

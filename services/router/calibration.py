@@ -2,8 +2,7 @@
 
 On the cross-validated training rows, all classes weighing the same however many rows they have:
 1. `none`: the lowest bar at which at most `WRONGLY_NONE` of the requests that need a group are sent away.
-2. `missed`: the highest at which the other requests get the right group but for `FORGONE` of what the lowest would
-   reach; the lower it is, the more groups are loaded.
+2. `missed`: where the other requests cost least, a request without its group costing 1 and each group loaded `STRAY`.
 3. `doubt`: the lowest at which at most `FALLBACK` of all messages are offered everything.
 4. `part`: the lowest bar over which the best group is right `PART_PRECISION` of the time.
 """
@@ -16,8 +15,8 @@ import msgspec
 from services.router.policy import MAX_GROUPS, Thresholds, verdict
 from services.router.semantic import NONE
 
-WRONGLY_NONE = 0.025
-FORGONE = 0.0007
+WRONGLY_NONE = 0.022
+STRAY = 0.006
 FALLBACK = 0.01
 PART_PRECISION = 0.985
 # Where few examples are told apart without fault, the goals alone would set bars that the next message trips over.
@@ -25,7 +24,7 @@ NONE_FLOOR = 0.5
 DOUBT_FLOOR = 0.1
 PART_FLOOR = 0.5
 _STEPS = [i / 200 for i in range(1, 200)]
-_MISSED = [0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2]
+_MISSED = [0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2]
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -47,8 +46,7 @@ def choose_thresholds(cases: Sequence[Case]) -> Thresholds:
     requests = [(c, w) for c, w in zip(cases, weights, strict=True) if c.needs_tool]
     none = max(_lowest([(c.scores[NONE], w) for c, w in requests], WRONGLY_NONE), NONE_FLOOR)
     heard = [(c, w) for c, w in requests if c.scores[NONE] < none]
-    recalls = {m: _recall(heard, Thresholds(none, m, 1.0, 1.0), offered) for m in _MISSED}
-    missed = max(m for m, recall in recalls.items() if recall >= recalls[_MISSED[0]] - FORGONE)
+    missed = min(reversed(_MISSED), key=lambda m: _cost(heard, Thresholds(none, m, 1.0, 1.0), offered))
     doubt = _lowest([(_beyond(c, none), w) for c, w in zip(cases, weights, strict=True)], FALLBACK)
     part = _part(list(zip(cases, weights, strict=True)))
     return Thresholds(none=none, missed=missed, doubt=max(doubt, DOUBT_FLOOR), part=max(part, PART_FLOOR))
@@ -66,13 +64,13 @@ def _lowest(values: Sequence[tuple[float, float]], share: float) -> float:
     return next((s for s in _STEPS if sum(w for v, w in values if v >= s) <= share * total), _STEPS[-1])
 
 
-def _recall(cases: Sequence[tuple[Case, float]], thresholds: Thresholds, offered: frozenset[str]) -> float:
-    loaded = 0.0
+def _cost(cases: Sequence[tuple[Case, float]], thresholds: Thresholds, offered: frozenset[str]) -> float:
+    cost = 0.0
     for case, weight in cases:
         said = verdict(case.scores, thresholds, offered)
-        if said is None or case.right & set(said.groups):
-            loaded += weight
-    return loaded / sum(w for _, w in cases)
+        if said is not None:
+            cost += weight * (STRAY * len(said.groups) + (not case.right & set(said.groups)))
+    return cost
 
 
 def _beyond(case: Case, none: float) -> float:

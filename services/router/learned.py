@@ -31,7 +31,7 @@ from shared.messages.tools import Phrases
 from shared.phrases import load_phrases
 
 HERE = Path(__file__).parent
-DATA = HERE / "data"
+DATA = HERE / "shipped"
 NONE_PHRASES = HERE / "none"
 LEARNED_FILE = "learned.bin"
 CORPUS_FILE = "corpus.jsonl"

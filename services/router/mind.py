@@ -60,6 +60,11 @@ class Mind:
         if not self._fits() and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._learn())
 
+    async def settled(self) -> None:
+        """Wait until nothing is being learned."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
     def _fits(self) -> bool:
         known = self._learned is not None and self._learned.covers(self._wanted)
         return known or self._wanted == self._failed

@@ -126,7 +126,8 @@ class TurnStarted(Message, frozen=True, tag="log.turn_started"):
 class ModelReplied(Message, frozen=True, tag="log.model_replied"):
     """A model call that counts. Appended before its calls are dispatched.
 
-    `inputs` are sequences of inputs that arrived mid-turn and were first shown to the model in this step.
+    `inputs` are sequences of inputs that arrived mid-turn and were first shown to the model in this step. `unbacked`
+    are its claims of actions that no call of the turn proves: such a reply is nobody's answer.
     """
 
     turn_id: str
@@ -141,6 +142,7 @@ class ModelReplied(Message, frozen=True, tag="log.model_replied"):
     cost_usd: float = 0.0
     elapsed_s: float = 0.0
     attempts: int = 1
+    unbacked: list[str] = []
 
 
 class CallAbandoned(Message, frozen=True, tag="log.call_abandoned"):

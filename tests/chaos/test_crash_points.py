@@ -46,7 +46,7 @@ async def test_a_turn_survives_a_kill(tmp_path: Path, service: str, at: int, whe
         ended = await stage.ended(seq)
 
         assert ended.status == "answered"
-        assert ended.answer.startswith("Dos asientos apuntados")
+        assert ended.answer.startswith("El libro dice")
         state = await stage.assert_sound([seq])
         outcomes = [o for turn in state.turns for o in turn.outcomes.values()]
         assert len(outcomes) == 2

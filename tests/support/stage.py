@@ -38,7 +38,7 @@ TWO_LINES = Script(
             when=When(tool_results_since_user=1, offered="ledger_add"),
             reply=Reply(calls=(Call(name="ledger_add", arguments={"text": "dos"}),)),
         ),
-        Rule(reply=Reply(text="Dos asientos apuntados: {last_result}")),
+        Rule(reply=Reply(text="El libro dice: {last_result}")),
     )
 )
 

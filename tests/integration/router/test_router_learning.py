@@ -1,47 +1,33 @@
-"""What was learned from use changes decisions at once, and can be taken back."""
+"""Learning anew from phrases that are not those that ship, in a process of its own."""
 
-from shared.bus import Bus
-from shared.clock import utc_now
-from shared.learned_examples import LearnedExamples
-from tests.integration.router.test_router_service import ask, declare, routing
-from tests.support.eventually import eventually
-from tests.support.nats import PrivateNats
+import pytest
 
-UTTERANCE = "zumba carabí que te vi"
+from services.router.mind import Mind
+from services.router.samples import GroupPhrases
+from shared.messages.tools import Phrases
 
-
-async def test_a_taught_utterance_is_routed_to_its_group_at_once(bus: Bus, nats_server: PrivateNats) -> None:
-    await declare(bus)
-    async with routing(nats_server):
-        assert (await ask(bus, UTTERANCE)).groups != ["reminders"]
-
-        await LearnedExamples(bus).add("reminders", UTTERANCE, source="operator", at=utc_now())
-
-        async def taught() -> bool:
-            return (await ask(bus, "¡Zumba CARABI  que te vi!")).groups == ["reminders"]
-
-        await eventually(taught)
+NEW: GroupPhrases = {
+    "lights": {"en": Phrases(keywords=["lamp*"], examples=["dim the lamp", "brighter lamps please", "lamp off"])},
+    "fountain": {"en": Phrases(examples=["start the fountain", "let the water splash", "stop the fountain jets"])},
+}
 
 
-async def test_what_was_taught_is_forgotten_when_it_is_removed(bus: Bus, nats_server: PrivateNats) -> None:
-    await declare(bus)
-    examples = LearnedExamples(bus)
-    await examples.add("reminders", UTTERANCE, source="outcome", at=utc_now())
-    async with routing(nats_server):
-        assert (await ask(bus, UTTERANCE)).groups == ["reminders"]
-
-        assert await examples.remove("reminders", UTTERANCE)
-
-        async def forgotten() -> bool:
-            return (await ask(bus, UTTERANCE)).groups != ["reminders"]
-
-        await eventually(forgotten)
-
-
-async def test_an_utterance_of_a_group_that_is_not_configured_chooses_nothing(
-    bus: Bus, nats_server: PrivateNats
-) -> None:
-    await declare(bus, configured=False)
-    await LearnedExamples(bus).add("reminders", UTTERANCE, source="operator", at=utc_now())
-    async with routing(nats_server):
-        assert (await ask(bus, UTTERANCE)).groups == []
+@pytest.mark.slow
+async def test_new_groups_are_understood_once_learned_and_not_learned_twice() -> None:
+    mind = Mind(settle_s=0.0)
+    await mind.start()
+    try:
+        assert mind.semantic is not None
+        shipped = mind.version
+        mind.follow(NEW)
+        assert mind.semantic.judge("splash some water in the fountain", (), frozenset(NEW), part=True) is None
+        await mind.settled()
+        assert mind.version == shipped + 1
+        verdict = mind.semantic.judge("splash some water in the fountain", (), frozenset(NEW), part=False)
+        assert verdict is not None
+        assert verdict.groups == ("fountain",)
+        mind.follow(NEW)
+        await mind.settled()
+        assert mind.version == shipped + 1
+    finally:
+        await mind.stop()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from services.agent import render
 from services.agent.arrivals import steering_inputs
+from services.agent.moves import AskModel
 from shared.conversation.fold import Checkpoint, Conversation
 from shared.messages.conversation import Redacted, ToolFinished, TurnEnded, TurnStarted, UserMessage
 from shared.messages.parts import Text
@@ -48,12 +49,14 @@ def with_open_turn(log: Log) -> Conversation:
 def ask(
     state: Conversation, *, profile: Profile = PROFILE, history: render.History | None = None, **options: Any
 ) -> ChatRequest:
+    move = AskModel(1, last=options.pop("last", False), correct=options.pop("correct", False))
     return render.request(
         state,
         history or render.History(),
         profile=profile,
         tools=options.pop("tools", OFFERED),
         max_tokens=256,
+        move=move,
         **options,
     )
 
@@ -73,12 +76,14 @@ def test_every_dialect_of_the_strict_server_is_judged() -> None:
 
 @pytest.mark.parametrize("dialect", sorted(RULES.keys() - {"groq"}))
 @some
-@given(cut_logs(), st.booleans(), st.booleans())
-def test_any_log_renders_to_a_request_the_provider_accepts(dialect: str, log: Log, last: bool, bare: bool) -> None:
+@given(cut_logs(), st.booleans(), st.booleans(), st.booleans())
+def test_any_log_renders_to_a_request_the_provider_accepts(
+    dialect: str, log: Log, last: bool, bare: bool, correct: bool
+) -> None:
     state = with_open_turn(log)
     assert state.open is not None
     steering = steering_inputs(state, state.open, PROFILE)
-    request = ask(state, last=last, steering=steering, tools=() if bare else OFFERED)
+    request = ask(state, last=last, correct=correct, steering=steering, tools=() if bare else OFFERED)
     assert kinds(wire(request, dialect), RULES[dialect]) == set()
 
 

@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 
 import httpx
 import pytest
 
 from services.router.endpoint import BATCH, EmbedderUnavailable, EndpointEmbedder
 
-Answer = Callable[[httpx.Request], Awaitable[httpx.Response]]
+Answer = Callable[[httpx.Request], Coroutine[None, None, httpx.Response]]
 
 
 def embedder(answer: Answer) -> EndpointEmbedder:
