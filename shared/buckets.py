@@ -82,15 +82,17 @@ def _key_of(subject: str) -> tuple[str, ...]:
 
 
 class Mirror(Generic[T]):
-    """A bucket kept in memory: read at start, updated as it changes, read again after a reconnection.
+    """A bucket, or what is below `prefix` in it, kept in memory.
 
+    Read at start, updated as it changes, read again after a reconnection.
     `$KV` subjects are ordinary subjects, so a plain subscription sees every change; the periodic reload covers
     what was published while this process was cut off.
     """
 
-    def __init__(self, bus: Bus, name: str, decode: Callable[[bytes], T]) -> None:
+    def __init__(self, bus: Bus, name: str, decode: Callable[[bytes], T], *, prefix: str = "") -> None:
         self._bus = bus
         self._name = name
+        self._prefix = (prefix,) if prefix else ()
         self._decode = decode
         self._subscription: Subscription | None = None
         self._task: asyncio.Task[None] | None = None
@@ -102,7 +104,7 @@ class Mirror(Generic[T]):
 
     async def start(self) -> None:
         """Load the bucket and follow it."""
-        self._subscription = await self._bus.subscribe(f"$KV.{self._name}.>", self._on_change)
+        self._subscription = await self._bus.subscribe(f"{subjects.kv(self._name, *self._prefix)}.>", self._on_change)
         self._bus.on_reconnect.append(self._reload_now.set)
         await self._load()
         self._task = asyncio.create_task(self._reload())
@@ -140,7 +142,7 @@ class Mirror(Generic[T]):
 
     async def _load(self) -> None:
         self._changed.clear()
-        entries = {entry.key: entry.value for entry in await Bucket(self._bus, self._name).list()}
+        entries = {entry.key: entry.value for entry in await Bucket(self._bus, self._name).list(*self._prefix)}
         # What changed while the bucket was read is newer than what was read.
         for gone in set(self.values) - set(entries) - self._changed:
             self._drop(gone)

@@ -14,6 +14,8 @@ from shared.messages.routing import LearnedExample
 from shared.text import fold
 
 MAX_CHARS = 200
+# Where they stand in the bucket, beside the centroids.
+PREFIX = "examples"
 
 log = get_logger()
 
@@ -43,19 +45,19 @@ class LearnedExamples:
     ) -> bool:
         """Teach an utterance; False when the group knows it already."""
         example = LearnedExample(group=group, text=text, source=source, at=at, turn_id=turn_id)
-        return await self._bucket.create(group, _digest(text), value=encode(example))
+        return await self._bucket.create(PREFIX, group, _digest(text), value=encode(example))
 
     async def remove(self, group: str, text: str) -> bool:
         """Forget an utterance; False when the group does not know it."""
-        if await self._bucket.get(group, _digest(text)) is None:
+        if await self._bucket.get(PREFIX, group, _digest(text)) is None:
             return False
-        await self._bucket.delete(group, _digest(text))
+        await self._bucket.delete(PREFIX, group, _digest(text))
         return True
 
     async def list(self, *group: str) -> list[LearnedExample]:
         """What was learned, for one group or for all, oldest first."""
         found = []
-        for entry in await self._bucket.list(*group):
+        for entry in await self._bucket.list(PREFIX, *group):
             try:
                 found.append(decode_example(entry.value))
             except Malformed as exc:

@@ -133,7 +133,7 @@ class LearnerService:
 
     async def _teach_router(self, turns: list[Turn], state: Conversation) -> None:
         """Utterances that nothing had named a group for, and that turned out to need one."""
-        for turn in turns:
+        for turn in turns if self._max_learned else []:
             lesson = routing_lesson(turn, state.inputs)
             if lesson is None:
                 continue

@@ -153,6 +153,18 @@ class Model(Struct, frozen=True, kw_only=True):
 class Router(Struct, frozen=True, kw_only=True):
     """The service that chooses the tool groups of an input."""
 
+    embeddings_url: Annotated[
+        str,
+        Meta(
+            description="OpenAI-compatible embeddings endpoint, without credentials; empty: the built-in one.",
+            pattern="^(https?://[^/@]+(/.*)?)?$",
+        ),
+    ] = ""
+    embeddings_model: Annotated[str, Meta(description="Model to ask that endpoint for.")] = ""
+    embeddings_key: Annotated[Secret, Meta(description="Key of that endpoint; empty: none.")] = Secret()
+    embeddings_budget_s: Annotated[
+        float, Meta(description="Seconds a decision may wait for that endpoint.", ge=0.001, le=10)
+    ] = 0.15
     max_learned_per_group: Annotated[
         int, Meta(description="Utterances learned from outcomes that are kept for each group.", ge=0, le=10_000)
     ] = 200
