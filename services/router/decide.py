@@ -21,7 +21,7 @@ _TIER_RANK: dict[Tier, int] = {"learn": 0, "fast": 1, "deep": 2, "vision": 3}
 _REASONS: dict[Layer, str] = {
     "small_talk": "the whole message is small talk",
     "attachment": "an attachment needs these groups",
-    "keywords": "words of the message name these groups or refer to the open topic",
+    "keywords": "its words name these groups or the open topic",
     "semantic": "the message means what these groups do",
     "all": "nothing in the message decides, so every group is offered",
 }
