@@ -1,4 +1,4 @@
-"""The claim check: does an answer say that something was done in this turn which the calls don't show?"""
+"""The claim check: whether an answer says that something was done in this turn which the calls don't show."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -6,10 +6,10 @@ from itertools import groupby
 from services.agent.claims.context import stands
 from services.agent.claims.framing import framing
 from services.agent.claims.implied import implied, short_of
-from services.agent.claims.kinds import CallMade, Evidence, KindTable, evidence_of, kind_table
+from services.agent.claims.kinds import CallMade, KindTable, evidence_of, kind_table
 from services.agent.claims.readings import Said, readings
 from services.agent.claims.request import Request, read_request
-from services.agent.claims.segments import Sentence, sentences_of
+from services.agent.claims.segments import Sentence, head_and_tail, sentences_of
 from services.agent.claims.verdict import Claim, Verdict
 from services.agent.claims.vocabulary import answer_vocabulary, user_vocabulary
 
@@ -26,17 +26,18 @@ def check(*, user: str, answer: str, calls: Sequence[CallMade], offered: Sequenc
     Spanish and English are both understood, mixed as well.
     """
     table, evidence = kind_table(), evidence_of(calls)
+    user, answer = head_and_tail(user), head_and_tail(answer)
     request = read_request(user, offered, user_vocabulary(), table)
     sentences = sentences_of(framing(answer, request), answer_vocabulary())
-    claimed = list(_explicit(sentences, request, table, offered))
-    claimed += implied(answer, sentences, request, evidence, claimed)
-    unbacked = [claim for claim in claimed if not _proved(claim, evidence, offered, table)]
+    explicit = list(_explicit(sentences, request, table, offered))
+    claimed = list(dict.fromkeys([*explicit, *implied(answer, sentences, request, evidence, explicit)]))
+    unbacked = [claim for claim in claimed if not evidence.proves(claim.needs, claim.action, strangers=claim.open)]
     if not unbacked:
         unbacked = short_of(sentences, request, evidence, claimed)
     clear = any(claim.clear for claim in unbacked)
     if unbacked:
         return Verdict(claimed, unbacked, certain=clear, score=0.95 if clear else 0.7)
-    in_doubt = request.stance == "act" and not claimed and not any(map(evidence.proves, request.kinds))
+    in_doubt = request.stance == "act" and not claimed and not evidence.proves(request.kinds, "", strangers=True)
     return Verdict(claimed, [], certain=not in_doubt, score=0.3 if in_doubt else 0.05)
 
 
@@ -53,7 +54,8 @@ def _explicit(
             said = next((said for said in standing if _counts(said, objects, needs, request)), None)
             if said:
                 clear = said.reading != "promise" and request.stance != "tell"
-                yield Claim(min(needs), sentence.words[at], sentence.text, needs, said.action, clear)
+                may_be_other = table.is_open(needs, objects | frozenset({said.object}), offered)
+                yield Claim(min(needs), sentence.words[at], sentence.text, needs, said.action, may_be_other, clear)
 
 
 def _counts(said: Said, objects: frozenset[str], needs: frozenset[str], request: Request) -> bool:
@@ -78,13 +80,7 @@ def _needs(
         named = table.named(one.action, with_own)
         if not any(with_own & table.kinds[kind].objects for kind in named):
             named = (named & table.in_groups(offered)) or named
-        needs |= named
+        needs |= named | (
+            table.named(one.action, frozenset()) & request.kinds if one.object == "outside" and not own else frozenset()
+        )
     return needs & request.kinds or needs
-
-
-def _proved(claim: Claim, evidence: Evidence, offered: Sequence[str], table: KindTable) -> bool:
-    if any(evidence.proves(kind) for kind in claim.needs):
-        return True
-    # A tool we don't know proves what its name says, unless a tool we do know was there to do it.
-    groups = {table.kinds[kind].group for kind in claim.needs}
-    return not groups & set(offered) and evidence.stranger_does(claim.action)

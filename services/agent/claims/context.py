@@ -32,10 +32,10 @@ def stands(said: Said, sentence: Sentence, request: Request) -> bool:
 
 
 def _to_the_user(at: int, sentence: Sentence) -> bool:
-    """Whether it is the user who is told, which the answer itself does; Spanish names whom else ("le", "a Ana")."""
+    """Whether the user is told, which the answer does, or a tool is; Spanish names whom else ("le", "a Ana")."""
     around = range(max(0, at - 3), min(len(sentence.words), at + 5))
     tags = [sentence.tags(i) for i in around]
-    if any("to_user" in found for found in tags):
+    if any("to_user" in found for found in tags) or any("system" in sentence.tags(i) for i in range(at + 1, at + 4)):
         return True
     spanish = any("es:have" in found for found in tags) or not sentence.words[at].endswith("d")
     return spanish and not any("to_other" in found for found in tags)

@@ -15,7 +15,7 @@ def framing(answer: str, request: Request) -> str:
     After a request for a text alone, what an introduction ("Here it is:") announces is the text, and so is all of an
     answer that introduces nothing; what comes after it in a paragraph of its own is the coordinator's again.
     """
-    text = own_words(answer, quotes_count=request.stance == "act" and not request.drafting)
+    text = own_words(answer, quotes_count=request.stance == "act" and not request.text_wanted)
     if request.stance != "text" or not request.drafting:
         return text
     paragraphs = _PARAGRAPH.split(text.strip())

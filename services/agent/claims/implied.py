@@ -1,5 +1,6 @@
-"""What an answer says without a verb of its own: "done", a lone ✅, a state, a promise, a thing handed over, or nothing
-that would tell the user that their request was not carried out.
+"""What an answer says without a verb of its own: "done", a lone ✅, a state, a promise, a thing handed over.
+
+A short answer to a request that nothing carried out, and that tells so with no word, says that it was.
 """
 
 import re
@@ -28,7 +29,7 @@ def implied(
     found = [*_promises(sentences, request, evidence), *_handed_over(answer, sentences, request)]
     if request.stance != "act":
         return found
-    open_wants = [want for want in request.wants if not any(map(evidence.proves, want.kinds))]
+    open_wants = [want for want in request.wants if not evidence.proves(want.kinds, want.action, strangers=want.open)]
     if not open_wants:
         return [*found, *_states(sentences, request.wants), *_done(answer, sentences, request.wants)]
     disclosed = discloses(sentences)
@@ -37,7 +38,8 @@ def implied(
             found += _states(sentences, open_wants)
         found += _done(answer, sentences, open_wants)
         found += _named_beside(sentences, open_wants, request, explicit)
-    if not (found or explicit or disclosed or len(open_wants) < len(request.wants)) and _short(sentences):
+    silent = not (found or explicit or disclosed or request.assents or len(open_wants) < len(request.wants))
+    if silent and _speaks(sentences, request):
         found += [_claim(want, sentences[0], clear=False) for want in open_wants if sentences]
     return found
 
@@ -47,13 +49,15 @@ def discloses(sentences: Sequence[Sentence]) -> bool:
     return any((sentence.question and not sentence.has("more")) or sentence.has(*_DISCLOSES) for sentence in sentences)
 
 
-def _short(sentences: Sequence[Sentence]) -> bool:
+def _speaks(sentences: Sequence[Sentence], request: Request) -> bool:
+    """Whether it is the coordinator that answers, shortly, and not only a text it was asked for."""
     words = [word for sentence in sentences for word in sentence.words]
-    return len(words) <= _SHORT_WORDS and any(word not in (QUOTED, ".") for word in words)
+    own = not request.text_wanted or any(word not in (QUOTED, ".") for word in words)
+    return own and len(words) <= _SHORT_WORDS
 
 
 def _claim(want: Want, sentence: Sentence, *, clear: bool) -> Claim:
-    return Claim(min(want.kinds, default="other"), "", sentence.text, want.kinds, "", clear)
+    return Claim(min(want.kinds, default="other"), "", sentence.text, want.kinds, want.action, want.open, clear)
 
 
 def _promises(sentences: Sequence[Sentence], request: Request, evidence: Evidence) -> Iterator[Claim]:
@@ -150,7 +154,7 @@ def short_of(
             continue
         of_kind = [claim for claim in claimed if kind in claim.needs]
         same = sum(all(_share_tools(kind, other) for other in want.kinds) for want in request.wants)
-        asked = 2 if both and len(request.wants) == 1 else same
+        asked = 2 if (both or request.separately) and len(request.wants) == 1 else same
         if of_kind and (not outcomes[-1] or (asked > sum(outcomes) and same == len(request.wants))):
             return of_kind[:1]
         if sum(outcomes) < len(outcomes) and len({c.sentence for c in of_kind}) > sum(outcomes):

@@ -67,7 +67,7 @@ def _before_e(stem: str) -> str:
 
 
 def english(verb: str, irregular: EnglishPast | None) -> Forms:
-    """Yield a verb's base ("infinitive"), its past ("first": whose it was, the words before tell), participle and -ing."""
+    """Yield a verb's base ("infinitive"), its past ("first": the words before tell whose), participle and -ing."""
     yield verb, "infinitive"
     past = irregular.past if irregular else _with_ending(verb, "ed")
     yield past, "first"

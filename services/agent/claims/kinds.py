@@ -53,6 +53,11 @@ class KindTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The kinds that have to do with one of the objects."""
         return frozenset(name for name, kind in self.kinds.items() if objects & kind.objects)
 
+    def is_open(self, kinds: Collection[str], objects: AbstractSet[str], offered: Collection[str]) -> bool:
+        """Whether a tool in none of the kinds may be meant: no object names one of ours, or ours is not offered."""
+        named = any(objects & self.kinds[kind].objects for kind in kinds)
+        return not named or not any(self.kinds[kind].group in offered for kind in kinds)
+
     def in_groups(self, groups: Collection[str]) -> frozenset[str]:
         """The kinds of these tool groups."""
         return frozenset(name for name, kind in self.kinds.items() if kind.group in groups)
@@ -93,20 +98,13 @@ class Evidence(msgspec.Struct, frozen=True):
         """The tools of our kinds that did what they do."""
         return frozenset(name for name, went_well in self.attempts if went_well)
 
-    @property
-    def any(self) -> bool:
-        """Whether anything with an effect was done at all."""
-        return bool(self.ok or self.strangers)
-
-    def proves(self, kind: str) -> bool:
-        """Whether an action of this kind was done."""
-        tools = kind_table().kinds[kind].tools
-        return any(all(part in self.ok for part in tool.split("+")) for tool in tools)
-
-    def stranger_does(self, action: str) -> bool:
-        """Whether a tool that no kind names did something called like `action`."""
+    def proves(self, kinds: Collection[str], action: str, *, strangers: bool) -> bool:
+        """Whether an action of one of the kinds was done; where `strangers` count, by a tool called like `action`."""
+        tools = [tool for kind in kinds for tool in kind_table().kinds[kind].tools]
+        if any(all(part in self.ok for part in tool.split("+")) for tool in tools):
+            return True
         words = kind_table().unknown_tools.get(action, frozenset())
-        return any(words & name for name in self.strangers)
+        return strangers and any(not action or words & name for name in self.strangers)
 
     def outcomes(self, kind: str) -> list[bool]:
         """How the calls that could prove the kind went, in order."""

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from services.agent.claims.segments import Sentence
+from services.agent.claims.segments import QUOTED, Sentence
 from services.agent.claims.vocabulary import Sense, Vocabulary
 
 # done: the coordinator says it did it. passive: it is said to be done. promise: it will be, now or later.
@@ -143,7 +143,17 @@ def _english_past(sentence: Sentence, at: int, sense: Sense) -> Reading | None:
             return _after_a_noun(sentence, at, sense, tags)
     if have and not be:
         return None
-    return "passive"
+    return "done" if not be and _drops_subject(sentence, at, sense) else "passive"
+
+
+def _drops_subject(sentence: Sentence, at: int, sense: Sense) -> bool:
+    """Whether the "I" is left out: "Created hello.sh", "Just sent it"; "Set the dial" is an imperative."""
+    following = sentence.tags(at + 1)
+    takes_object = (
+        bool(following & {"en:determiners", "en:clitics", "object:file"}) or QUOTED in sentence.words[at + 1 : at + 2]
+    )
+    begins = all("adverbs" in sentence.tags(i) for i in range(at))
+    return begins and takes_object and sense.form == "first" and sentence.words[at].endswith(("ed", "nt"))
 
 
 def _after_a_noun(sentence: Sentence, at: int, sense: Sense, tags: frozenset[str]) -> Reading | None:

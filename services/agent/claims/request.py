@@ -9,7 +9,7 @@ import msgspec
 from services.agent.claims.kinds import KindTable
 from services.agent.claims.segments import QUOTED, Sentence, own_words, sentences_of
 from services.agent.claims.vocabulary import Vocabulary, told
-from services.agent.claims.wants import Want, first_word, reported, same_again, wants
+from services.agent.claims.wants import Want, first_word, named, reported, same_again, wants
 from shared.text import fold
 
 # act: something is to be done. ask: a question. text: something to be written or read out here. style: how to talk.
@@ -27,7 +27,8 @@ class Request(msgspec.Struct, frozen=True):
     """The message as the claim check needs it.
 
     `told`: actions the user says were done already; `past_asked`: the question is whether the coordinator did
-    something before; `drafting`: the text asked for is one somebody sends or says.
+    something before; `assents`: it says yes to what was proposed;
+    `separately`: each gets one of its own; `drafting`: the text asked for is one somebody sends or says.
     """
 
     stance: Stance
@@ -36,6 +37,8 @@ class Request(msgspec.Struct, frozen=True):
     drafting: bool
     told: frozenset[str]
     past_asked: bool
+    separately: bool
+    assents: bool
     words: frozenset[str]
 
     @property
@@ -64,27 +67,30 @@ def read_request(user: str, offered: Collection[str], vocabulary: Vocabulary, ta
             past_asked |= _asks_about_deeds(part)
             continue
         found = wants(part, vocabulary, offered, table)
-        if asked and not found:
-            found = same_again(part, asked[-1], table)
-        text_wanted |= not found and part.has("content", "text_for")
+        if not found:
+            found = (same_again(part, asked[-1], table) if asked else []) or named(part, vocabulary, table)
+        text_wanted |= not found and part.has("content", "text_for", "to_form")
         asked += found
     tags = {mark.tag for sentence in sentences for mark in sentence.marks}
     stance = _stance(parts, tags, asked, question=question, text=text_wanted)
-    if stance == "act" and not asked:
-        asked = [Want(table.in_groups(offered))]
+    assents = stance == "act" and not asked
+    if assents:
+        asked = [Want(table.in_groups(offered), open=True)]
     return Request(
         stance,
         tuple(asked) if stance == "act" else (),
         text_wanted,
-        bool(tags & {"draft", "text_for"}),
+        "text_for" in tags or ("draft" in tags and "reads" not in tags),
         frozenset(told_actions),
         past_asked,
+        "separately" in tags,
+        assents,
         frozenset(word for part in parts for word in part.words),
     )
 
 
 def _stance(parts: list[Sentence], tags: set[str], asked: list[Want], *, question: bool, text: bool) -> Stance:
-    if "style" in tags:
+    if "style" in tags and all(want.open for want in asked):
         return "style"
     if asked:
         return "act"
@@ -111,8 +117,8 @@ def _parts(sentence: Sentence) -> Iterator[Sentence]:
                 for m in sentence.marks
                 if start <= m.start and m.end <= end
             ]
-            last = end == len(sentence.words)
-            yield Sentence(sentence.text, words, [0] * len(words), marks, sentence.question and last)
+            asks = sentence.question and end == len(sentence.words) and not sentence.has("ask_to_act")
+            yield Sentence(sentence.text, words, [0] * len(words), marks, asks)
         start = end
 
 

@@ -1,4 +1,4 @@
-"""An answer taken apart: what is not the coordinator's own words is taken out, the rest becomes sentences of clauses."""
+"""An answer taken apart: its own words, without what it quotes, as sentences of clauses."""
 
 import re
 from collections.abc import Set as AbstractSet
@@ -9,19 +9,20 @@ from services.agent.claims.vocabulary import Mark, Vocabulary, words_of
 
 # Stands for a quoted text, so that the sentence around it keeps its shape.
 QUOTED = "§"
-_QUOTE = re.compile(r"“[^”]*”|«[^»]*»|\"[^\"\n]*\"|„[^“]*“|(?<!\w)['‘][^'’\n]+['’](?!\w)")
+_HEAD_CHARS, _TAIL_CHARS = 4000, 2000
+_QUOTE = re.compile(r"“[^”]*”|«[^»]*»|\"[^\"\n]*\"|„[^“]*“|(?<!\w)['\u2018][^'\u2019\n]+['\u2019](?!\w)")
 _MULTILINE_QUOTE = re.compile(r"“[^”]*”|«[^»]*»|\"[^\"]*\"")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _BLOCK_QUOTE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _LINK = re.compile(r"\]\([^)\s]*\)|https?://\S+")
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|~~")
-_SENTENCE = re.compile(r"(?<=[.!?…])[)\"”»'’]*\s+(?=\S)|\n+|(?=¿)|(?<=\?)\s*|(?<=…)\s*|;\s+")
+_SENTENCE = re.compile(r"(?<=[.!?…])[)\"”»'\u2019]*\s+(?=\S)|\n+|(?=¿)|(?<=\?)\s*|(?<=…)\s*|;\s+")
 _ABBREVIATION = re.compile(
     r"\b(?:[ap]\. ?m\.|sr\.|sra\.|dr\.|dra\.|mr\.|mrs\.|ms\.|e\.g\.|i\.e\.|etc\.|tel\.|no\.(?= ?\d))", re.IGNORECASE
 )
 _BREAKS = frozenset(
-    {",", ":", "—", "–", "(", ")", "|", "→", "-", "•", "*", "/", "+", "=", ">", "[", "]", "✅", "✔", "☑", "❌"}
+    {",", ":", "—", "\u2013", "(", ")", "|", "→", "-", "•", "*", "/", "+", "=", ">", "[", "]", "✅", "✔", "☑", "❌"}
 )
 
 
@@ -57,6 +58,13 @@ class Sentence(msgspec.Struct, frozen=True):
             for m in self.marks
             if m.tag.startswith("object:") and clause in (None, self.clauses[m.start])
         )
+
+
+def head_and_tail(text: str) -> str:
+    """What is read of a text: claims stand at its beginning or its end, and time stays bounded."""
+    if len(text) <= _HEAD_CHARS + _TAIL_CHARS:
+        return text
+    return f"{text[:_HEAD_CHARS]}\n{text[-_TAIL_CHARS:]}"
 
 
 def own_words(text: str, *, quotes_count: bool) -> str:

@@ -6,8 +6,8 @@ import msgspec
 class Claim(msgspec.Struct, frozen=True):
     """An action the answer says was done or will be: what kind, in which words, in which sentence.
 
-    `needs` are the kinds of which one has to be proved; none when no tool's action is meant. `clear` is false for what
-    the words leave to be understood.
+    `needs` are the kinds of which one has to be proved; `open`: a tool in no kind may have done the `action`, too.
+    `clear` is false for what the words leave to be understood.
     """
 
     kind: str
@@ -15,6 +15,7 @@ class Claim(msgspec.Struct, frozen=True):
     sentence: str
     needs: frozenset[str] = frozenset()
     action: str = ""
+    open: bool = False
     clear: bool = True
 
 

@@ -127,8 +127,10 @@ def _compile(
 
 # Small words that mean one thing in one language and another in the other: "he", "has", "me", "of".
 _BY_LANGUAGE = frozenset(
-    ("agent", "be", "clitics", "determiners", "have", "have_other")
-    + ("not_before_participle", "not_deed", "others", "relative", "second_person")
+    {
+        *("agent", "be", "clitics", "determiners", "have", "have_other"),
+        *("not_before_participle", "not_deed", "others", "relative", "second_person"),
+    }
 )
 
 

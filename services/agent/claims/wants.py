@@ -11,23 +11,30 @@ from services.agent.claims.vocabulary import Sense, Vocabulary
 
 # What a verb may mean that could as well ask for a text, and what makes it ask for a thing all the same.
 _CONTENT_ACTIONS = frozenset({"create", "write", "update", "put", "add", "draw", "schedule", "copy", "export", "start"})
-_THINGS = frozenset({"image", "file", "folder", "event", "reminder", "job", "storage", "tv"})
-_KEPT = frozenset({"note", "routine", "workout", "session", "exercise"})
+_THINGS = frozenset({"outside", "image", "file", "folder", "event", "reminder", "storage", "tv"})
+_KEPT = frozenset({"note", "job", "routine", "workout", "session", "exercise"})
 # What a message asks for that only names the thing: "alarm at 6", "note: …", "tv off".
 _NAMED_ALONE = frozenset({"note_save", "reminder_set", "tv_control"})
+_WANTED = _NAMED_ALONE | {"event_add", "image_make", "job_create"}
 _WATCHES = frozenset({"reminder_set", "job_create"})
 # Verbs of so many uses that, with no object we know and no tool offered, they ask for nothing we know of.
 _VAGUE = frozenset(
     {"raise", "lower", "put", "start", "end", "add", "update", "create", "run", "write", "mark", "power"}
 )
+_CLOCK = re.compile(r"\d{1,2}(?:[:.]\d\d)?(?:am|pm|h)?")
 _TO_ME = re.compile(r"(?:me|us|nos|\w+me(?:l[aeo]s?)?)")
 
 
 class Want(msgspec.Struct, frozen=True):
-    """One action asked for: the kinds that would do."""
+    """One action asked for: the kinds that would do.
+
+    `timed`: it names a time of day. `open`: a tool that is in no kind may do it, too.
+    """
 
     kinds: frozenset[str]
     action: str = ""
+    timed: bool = False
+    open: bool = False
 
 
 def first_word(part: Sentence) -> int:
@@ -51,34 +58,43 @@ def reported(part: Sentence, vocabulary: Vocabulary) -> set[str]:
 
 
 def wants(part: Sentence, vocabulary: Vocabulary, offered: Collection[str], table: KindTable) -> list[Want]:
-    """What a clause that is no question asks for: one action at most, since the rest is what it is about."""
+    """What the verb of a clause that is no question asks for: one action, since the rest is what it is about."""
     objects = part.objects()
     recurs = part.has("recurring") and part.has("content", "to_others", "send_me")
     if part.has("requests") or recurs:
-        return [Want(_WATCHES)]
+        return [Want(_WATCHES, "remind", _timed(part), table.is_open(_WATCHES, frozenset({"reminder"}), offered))]
     for at in range(len(part.words)):
         senses = [s for s in _askings(part, vocabulary, at) if not _is_text(s, part, at, objects)]
-        if senses:
-            return [
-                Want(frozenset().union(*(_kinds(s, part, objects, offered, table) for s in senses)), senses[0].action)
-            ]
-    first = first_word(part)
-    leading = frozenset(
-        m.tag.removeprefix("object:") for m in part.marks if m.tag[:7] == "object:" and m.start <= first + 1
-    )
-    named = table.with_objects(leading) & _NAMED_ALONE
-    if part.has("content", "text_for") or reported(part, vocabulary):
+        kinds: frozenset[str] = frozenset().union(*(_kinds(s, part, objects, offered, table) for s in senses))
+        if len(senses) > 1:
+            kinds = kinds & table.in_groups(offered) or kinds
+        if kinds:
+            return [Want(kinds, senses[0].action, _timed(part), table.is_open(kinds, objects, offered))]
+    return []
+
+
+def named(part: Sentence, vocabulary: Vocabulary, table: KindTable) -> list[Want]:
+    """What a clause asks for that only names the thing, or says it is wanted: "alarm at 6", "I need an alarm"."""
+    if part.has("content", "text_for", "to_form") or reported(part, vocabulary):
         return []
-    return [Want(named)] if named else []
+    wanted = next((mark.end for mark in part.marks if mark.tag == "want"), None)
+    until, kinds = (first_word(part) + 1, _NAMED_ALONE) if wanted is None else (wanted + 2, _WANTED)
+    objects = (m.tag.removeprefix("object:") for m in part.marks if m.tag.startswith("object:") and m.start <= until)
+    found = table.with_objects(frozenset(objects)) & kinds
+    return [Want(found)] if found else []
 
 
 def same_again(part: Sentence, last: Want, table: KindTable) -> list[Want]:
-    """What a clause without a verb asks for after one with: "cancel the class and its reminder"."""
-    if part.has("again"):
+    """What a clause without a verb asks for after one with: "cancel the class and its reminder", "alarms at 6, 7"."""
+    if part.has("again") or (last.timed and last.kinds & _WATCHES and _timed(part)):
         return [last]
     objects = part.objects()
     kinds = table.named(last.action, objects) & table.with_objects(objects)
     return [Want(kinds, last.action)] if last.action and kinds and not kinds & last.kinds else []
+
+
+def _timed(part: Sentence) -> bool:
+    return any(_CLOCK.fullmatch(word) for word in part.words)
 
 
 def _kinds(
@@ -86,7 +102,9 @@ def _kinds(
 ) -> frozenset[str]:
     """What the verb may mean: what its objects say; without any, what is offered."""
     kinds = table.named(sense.action, objects | (frozenset({sense.object}) - {""}))
-    if not any(objects & table.kinds[kind].objects for kind in kinds):
+    if any(objects & table.kinds[kind].objects for kind in kinds):
+        kinds = kinds & table.in_groups(offered) or kinds
+    else:
         within = table.named(sense.action, frozenset()) & table.in_groups(offered)
         if not within and sense.action in _VAGUE and not sense.object:
             return within
@@ -107,6 +125,8 @@ def _askings(part: Sentence, vocabulary: Vocabulary, at: int) -> Iterator[Sense]
         if sense.language == "en":
             if sense.form == "infinitive" and _asks_at(part, at):
                 yield sense
+        elif sense.form == "imperative" and "proclitic" in before and not part.words[at].endswith("s"):
+            continue  # no imperative has its pronoun before it: "ya le escribí" tells
         elif sense.form in ("imperative", "infinitive") and (opens or "before_noun" not in before):
             yield sense
 
@@ -121,9 +141,12 @@ def _is_text(sense: Sense, part: Sentence, at: int, objects: frozenset[str]) -> 
         and (part.has("text_for") or not objects & {"file", "folder", "note"})
     ):
         return True
-    if objects & _THINGS:
+    # "A table" is reserved or drawn.
+    if objects & _THINGS - (frozenset({"outside"}) if part.has("products") else frozenset()):
         return False
-    if at > first_word(part) and any(m.tag == "text_for" and m.start < at for m in part.marks):
+    if part.has("help") and sense.action in ("write", "reply", "update"):
+        return True
+    if part.has("to_form") or any(m.tag == "text_for" and m.start <= at for m in part.marks):
         return True
     if not content:
         return False
