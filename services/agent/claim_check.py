@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from services.agent.claims import CallMade, Verdict, check
 from services.agent.claims.kinds import kind_table
 from services.agent.receipts import status_of
@@ -9,8 +11,18 @@ from shared.conversation.fold import Conversation, Turn
 from shared.messages.conversation import UserMessage
 
 
-def unbacked_claims(turn: Turn, state: Conversation, answer: str) -> list[str]:
-    """The sentences of `answer` that claim an action of this turn which no successful call of it proves."""
+class Unbacked(msgspec.Struct, frozen=True):
+    """The sentences of an answer that claim an action of this turn which no successful call of it proves.
+
+    `certain` when they say so themselves; otherwise it is only implied, and other words could mean it honestly.
+    """
+
+    sentences: list[str]
+    certain: bool
+
+
+def unbacked_claims(turn: Turn, state: Conversation, answer: str) -> Unbacked | None:
+    """What `answer` claims without proof, or None."""
     said = [event.text for event in map(state.inputs.get, turn.inputs) if isinstance(event, UserMessage)]
     calls = [
         CallMade(name=call.name, status=status_of(turn, call), side_effects=call.side_effects)
@@ -20,8 +32,8 @@ def unbacked_claims(turn: Turn, state: Conversation, answer: str) -> list[str]:
     offered = turn.route.groups if turn.route else []
     verdict = check(user="\n".join(said), answer=answer, calls=calls, offered=offered)
     if not verdict.unbacked or _better_let_pass(verdict, calls):
-        return []
-    return list(dict.fromkeys(claim.sentence for claim in verdict.unbacked))
+        return None
+    return Unbacked(list(dict.fromkeys(claim.sentence for claim in verdict.unbacked)), verdict.certain)
 
 
 def _better_let_pass(verdict: Verdict, calls: Sequence[CallMade]) -> bool:

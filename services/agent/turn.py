@@ -88,19 +88,23 @@ class TurnRunner:
             await self._answer(turn, replied)
 
     async def _answer(self, turn: Turn, replied: ModelReplied) -> None:
-        """End with the model's answer, unless it claims what the log does not contain: then it is corrected, once."""
-        claims = unbacked_claims(turn, self._log.state, plain_text(replied.content))
-        if not claims:
+        """End with the model's answer, unless it claims what the log does not contain: then it is corrected, once.
+
+        What it claims again is replaced by the truth if it is certain, and passes if it is only implied.
+        """
+        found = unbacked_claims(turn, self._log.state, plain_text(replied.content))
+        correct = may_correct(turn, self._profile.limits)
+        if found is None or not (correct or found.certain):
             await self._ending.answered(turn, plain_text(replied.content), final=replied)
             return
         await self._asking.void(turn, replied.step)
-        if may_correct(turn, self._profile.limits):
+        if correct:
             metrics.FALSE_CLAIMS.labels("corrected").inc()
-            marked = msgspec.structs.replace(replied, unbacked=claims)
+            marked = msgspec.structs.replace(replied, unbacked=found.sentences)
             await self._log.append(marked, event_id=f"{turn.turn_id}.{turn.epoch}.replied.{replied.step}")
             return
         metrics.FALSE_CLAIMS.labels("replaced").inc()
-        marked = msgspec.structs.replace(replied, content=[], unbacked=claims)
+        marked = msgspec.structs.replace(replied, content=[], unbacked=found.sentences)
         answer = answers.unbacked(self._profile.language, turn)
         await self._ending.answered(turn, answer, final=marked, reason="unbacked_claim")
 

@@ -51,3 +51,13 @@ async def test_an_honest_answer_is_nobodys_business(tmp_path: Path) -> None:
 
         assert turn["answer"] == "¿Quieres que la guarde?"
         assert len(system.model.received) == 1
+
+
+async def test_what_is_only_implied_is_questioned_once_and_then_passes(tmp_path: Path) -> None:
+    """Other words of it could be honest: it is not replaced by ours."""
+    script = Script(rules=(Rule(reply=Reply(text="Ahora te la guardo.")),))
+    async with running_system(tmp_path, script) as system:
+        turn = (await system.say("guarda una nota: comprar leche")).json()
+
+        assert turn["answer"] == "Ahora te la guardo."
+        assert len(system.model.received) == 2

@@ -34,7 +34,8 @@ def claims(
     state.apply(3, ModelReplied(turn_id="1-t", step=1, model="m", finish="calls", at=AT, calls=requested))
     for n, (name, status, _) in enumerate(calls):
         state.apply(4 + n, ToolFinished(call_id=f"1-t.1.{n}", turn_id="1-t", name=name, status=status, at=AT))
-    return unbacked_claims(state.turns[0], state, answer)
+    found = unbacked_claims(state.turns[0], state, answer)
+    return found.sentences if found else []
 
 
 SAVE = "guarda una nota: comprar leche"
