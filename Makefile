@@ -35,10 +35,11 @@ install-dev: $(DEV_STAMP) ## Make or update .venv with the tools for development
 test: lint ## Lint, then every test.
 	$(BIN)/pytest -q
 
-lint: type ## Style, types, import rules.
+lint: type ## Style, types, import rules, sizes.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/pytest -q tests/contract/test_sizes.py
 
 type: $(DEV_STAMP) ## Types only.
 	$(BIN)/mypy --no-error-summary
