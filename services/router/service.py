@@ -68,7 +68,7 @@ class RouterService:
         await self._service.add_endpoint(
             EndpointConfig(name="route", subject=subjects.ROUTE, queue_group="router", handler=self._on_request)
         )
-        await self._bus.client.flush()  # started means that whoever asks from now on is answered
+        await self._bus.catch_up()  # started means that whoever asks from now on is answered
 
     async def stop(self, grace_s: float) -> None:
         """Stop answering; requests under way take microseconds and need no grace."""

@@ -57,7 +57,7 @@ def wire(bus: Bus, fuse: Fuse) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         await publish(subject, payload, **options)
         if effect and fuse.burn("after"):
-            await bus.client.flush()
+            await bus.catch_up()
             os.kill(os.getpid(), signal.SIGKILL)
 
     bus.client.publish = watched  # type: ignore[method-assign]
