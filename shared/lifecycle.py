@@ -121,8 +121,6 @@ async def _connect_patiently(connect: Connect, settings: Settings, name: str) ->
         try:
             bus = await connect(settings.bus, name=name)
             await ensure_streams(bus.client.jetstream(timeout=settings.bus.request_timeout_s), settings)
-        except (JadaError, OSError, TimeoutError, ValueError) as exc:
-            log.warning("service.waiting_for_bus", service=name, error=f"{type(exc).__name__}: {exc}")
         except Exception as exc:  # noqa: BLE001 - the client library has no common base for "not reachable yet"
             log.warning("service.waiting_for_bus", service=name, error=f"{type(exc).__name__}: {exc}")
         else:
@@ -171,17 +169,11 @@ async def run(runner: Runner, settings: Settings, *, app: FastAPI, port: int) ->
 
 def settings_or_exit() -> Settings:
     """The process's settings; prints what is wrong with them and exits with 2 when they cannot be used."""
-    path = os.environ.get("JADA_CONFIG")
     try:
-        return load(env=os.environ, path=Path(path) if path else _default_file())
+        return load(env=os.environ, folder=Path.cwd())
     except SettingsError as exc:
         sys.stderr.write(f"{exc}\n")
         raise SystemExit(2) from exc
-
-
-def _default_file() -> Path | None:
-    path = Path("jada.toml")
-    return path if path.exists() else None
 
 
 def main(name: str, build: Build, make_app: MakeApp | None = None) -> None:

@@ -10,6 +10,7 @@ from nats.aio.msg import Msg
 
 from shared import metrics, subjects, tracing
 from shared.bus import Bus
+from shared.direct import StoredMessage
 from shared.errors import Permanent, Retryable
 from shared.logs import get_logger
 from shared.text import clean
@@ -113,18 +114,10 @@ class Settler:
 
     async def _bury(self, delivery: Delivery, reason: Permanent) -> bytes:
         """Copy a hopeless message to the dead letters; the verb that then settles it."""
-        stream = self._consumer.stream
         try:
-            await self._bus.append_bytes(
-                subjects.dead(stream),
-                delivery.data,
-                msg_id=f"{stream}.{delivery.seq}",
-                headers={"Jada-Subject": delivery.subject, "Jada-Reason": clean(str(reason))[:500].replace("\n", " ")},
-                limit=_MAX_DEAD_BYTES,
-            )
+            await bury(self._bus, self._consumer.stream, delivery, reason=str(reason))
         except Retryable:
             return _nak(_backoff_s(delivery.delivered))
-        metrics.DEAD_LETTERS.labels(stream).inc()
         return b"+TERM"
 
     async def answer(self, delivery: Delivery, verb: bytes) -> None:
@@ -133,6 +126,19 @@ class Settler:
             await delivery.settle(verb)
         except Exception as exc:  # noqa: BLE001 - unsettled means redelivered, which every handler survives
             log.warning("message.settle_failed", consumer=self._consumer.name, seq=delivery.seq, error=repr(exc))
+
+
+async def bury(bus: Bus, stream: str, message: Delivery | StoredMessage, *, reason: str) -> None:
+    """Copy a message of `stream` that nobody could handle to its dead letters, once, with the reason."""
+    headers = {"Jada-Subject": message.subject, "Jada-Reason": clean(reason)[:500].replace("\n", " ")}
+    await bus.append_bytes(
+        subjects.dead(stream),
+        message.data,
+        msg_id=f"{stream}.{message.seq}",
+        headers=headers,
+        limit=_MAX_DEAD_BYTES,
+    )
+    metrics.DEAD_LETTERS.labels(stream).inc()
 
 
 def _nak(delay_s: float) -> bytes:

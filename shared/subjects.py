@@ -11,9 +11,6 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 ROUTE = "route"
 TOOL_CANCEL = "cancel"
-ALL_INPUTS = "conv.*.in"
-ALL_LOGS = "conv.*.log"
-ALL_DUE = "due.>"
 
 
 def encode_id(value: str) -> str:

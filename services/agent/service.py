@@ -14,10 +14,8 @@ from services.agent.toolbox import Toolbox
 from shared import ids
 from shared.buckets import Mirror
 from shared.clock import utc_now
-from shared.errors import Malformed
 from shared.lifecycle import Context
-from shared.messages import tools as tool_messages
-from shared.messages.tools import GroupDeclared
+from shared.messages.tools import GroupDeclared, decode_group
 from shared.model.client import OpenAIChat
 from shared.model.discover import build, discover
 from shared.profiles import Profile, decode_profile
@@ -36,7 +34,7 @@ class AgentService:
     def __init__(self, context: Context) -> None:
         self.bus = context.bus
         self.settings = context.settings
-        self.catalog: Mirror[GroupDeclared] = Mirror(context.bus, "catalog", _decode_group)
+        self.catalog: Mirror[GroupDeclared] = Mirror(context.bus, "catalog", decode_group)
         self.profiles: Mirror[Profile] = Mirror(context.bus, "profiles", decode_profile)
         self.router = Router(context.bus, timeout_s=context.settings.agent.route_timeout_s)
         self._profile_files = ProfileFiles(context.bus, context.settings.agent)
@@ -113,13 +111,6 @@ class AgentService:
             self._toolbox = Toolbox(self.catalog.values.values())
             self._toolbox_version = self.catalog.version
         return self._toolbox
-
-
-def _decode_group(data: bytes) -> GroupDeclared:
-    declared = tool_messages.groups.decode(data)
-    if not isinstance(declared, GroupDeclared):
-        raise Malformed("not a group declaration")
-    return declared
 
 
 def build_service(context: Context) -> AgentService:

@@ -23,10 +23,9 @@ from shared.learned_examples import PREFIX, decode_example
 from shared.lifecycle import Context
 from shared.logs import get_logger
 from shared.messages import routing as messages
-from shared.messages import tools as tool_messages
 from shared.messages.base import Unknown, encode
 from shared.messages.routing import LearnedExample, RouteRequest
-from shared.messages.tools import GroupDeclared
+from shared.messages.tools import GroupDeclared, decode_group
 
 if TYPE_CHECKING:
     from services.router.embeddings import Embeddings
@@ -42,7 +41,7 @@ class RouterService:
     def __init__(self, context: Context) -> None:
         self._bus = context.bus
         self._settings = context.settings.router
-        self._catalog: Mirror[GroupDeclared] = Mirror(context.bus, "catalog", _decode_group)
+        self._catalog: Mirror[GroupDeclared] = Mirror(context.bus, "catalog", decode_group)
         self._learned: Mirror[LearnedExample] = Mirror(context.bus, "routing", decode_example, prefix=PREFIX)
         self._service: Service | None = None
         self._words = load_words()
@@ -138,13 +137,6 @@ class RouterService:
                 log.warning("phrases.pattern_left_out", problem=problem)
             self._version = version
         return self._index
-
-
-def _decode_group(data: bytes) -> GroupDeclared:
-    declared = tool_messages.groups.decode(data)
-    if not isinstance(declared, GroupDeclared):
-        raise Malformed("not a group declaration")
-    return declared
 
 
 def build_service(context: Context) -> RouterService:

@@ -13,7 +13,7 @@ from nats.aio.subscription import Subscription
 from services.tools.declare import Group
 from services.tools.execute import Executor, reply_for_dead_job
 from services.tools.registry import find_groups
-from shared import ids, metrics, subjects
+from shared import ids, subjects
 from shared.buckets import Bucket
 from shared.clock import utc_now
 from shared.conversation.log import put_result
@@ -25,6 +25,7 @@ from shared.messages import tools as tool_messages
 from shared.messages.base import encode
 from shared.messages.tools import GroupDeclared, ToolJob
 from shared.secret import Secret
+from shared.settle import bury
 from shared.topology import tools_consumer
 from shared.worker import Worker
 
@@ -116,14 +117,7 @@ class ToolsService:
         if stored is None:
             return
         await self._answer_given_up(stored)
-        await self._bus.append_bytes(
-            subjects.dead("TOOLS"),
-            stored.data,
-            msg_id=f"TOOLS.{seq}",
-            headers={"Jada-Subject": stored.subject},
-            limit=1_000_000,
-        )
-        metrics.DEAD_LETTERS.labels("TOOLS").inc()
+        await bury(self._bus, "TOOLS", stored, reason="delivered too often without an outcome")
         await self._bus.client.jetstream().delete_msg("TOOLS", seq)
 
     async def _answer_given_up(self, stored: StoredMessage) -> None:

@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from shared.errors import Malformed
 from shared.messages.base import Codec, Message
 from shared.messages.conversation import SideEffects
 from shared.messages.routing import Tier
@@ -76,3 +77,11 @@ class GroupDeclared(Message, frozen=True, tag="tool.group_declared"):
 
 jobs: Codec[ToolJob] = Codec(ToolJob)
 groups: Codec[GroupDeclared] = Codec(GroupDeclared)
+
+
+def decode_group(data: bytes) -> GroupDeclared:
+    """A declaration as stored in the catalog; `Malformed` when it is anything else."""
+    declared = groups.decode(data)
+    if not isinstance(declared, GroupDeclared):
+        raise Malformed("not a group declaration")
+    return declared

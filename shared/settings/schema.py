@@ -32,9 +32,6 @@ class Bus(Struct, frozen=True, kw_only=True):
     replicas: Annotated[
         Literal[1, 3], Meta(description="Copies of each stream; 3 needs a cluster of three servers.")
     ] = 1
-    connect_patience_s: Annotated[
-        float, Meta(description="Seconds to wait for the first connection before giving up.", ge=0.1, le=3600)
-    ] = 30.0
     request_timeout_s: Annotated[
         float, Meta(description="Seconds to wait for the answer to one request.", ge=0.05, le=60)
     ] = 2.0
